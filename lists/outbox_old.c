@@ -96,7 +96,7 @@ static bool store_row(Store *store, Spool *spool, const OutboxRow *row, GError *
     Draft *draft = row_draft(row, error);
     if (draft)
         g_ptr_array_add(drafts, draft);
-    if (!draft || !store_begin_durable(store, error))
+    if (!draft || !store_begin_people_durable(store, NULL, error))
         return false;
     bool there = false, done = outbox_take(store, row->number, &there, error);
     if (there)

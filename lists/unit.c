@@ -139,7 +139,7 @@ static bool sync_queues(const Settling *settling, GError **error)
 
 static bool remove_rows(const Settling *settling, GError **error)
 {
-    bool done = store_begin(settling->store, error);
+    bool done = store_begin_people(settling->store, NULL, error);
     if (!done)
         return false;
     for (guint i = 0; done && i < settling->units->len; i++) {

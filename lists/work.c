@@ -31,6 +31,7 @@ struct Work {
     int64_t now;
     GPtrArray *entries; /* of WorkEntry */
     bool begun;         /* by work_begin(), and neither committed nor cancelled yet */
+    bool unknown;       /* nobody knows whether it was committed */
     unsigned saved;     /* entries that there were at the savepoint */
 };
 
@@ -264,8 +265,12 @@ bool work_recall(Work *work, const char *entry, GError **error)
 
 bool work_begin(Work *work, GError **error)
 {
-    work->begun = store_begin_durable(work->store, error);
-    return work->begun;
+    return work->begun = store_begin_durable(work->store, error);
+}
+
+bool work_begin_people(Work *work, const char *list_id, GError **error)
+{
+    return work->begun = store_begin_people_durable(work->store, list_id, error);
 }
 
 void work_cancel(Work *work)
@@ -298,8 +303,14 @@ bool work_commit(Work *work, Spool *spool, GError **error)
     g_autoptr(GPtrArray) drafts = g_ptr_array_new_with_free_func((GDestroyNotify)draft_free);
     work_into(work, take_draft, drafts);
     work->begun = false;
-    if (drafts->len == 0)
-        return store_commit(work->store, error);
-    g_assert(spool);
-    return unit_commit(work->store, spool, drafts, error);
+    g_assert(spool || drafts->len == 0);
+    bool done = drafts->len == 0 ? store_commit(work->store, error)
+                                 : unit_commit(work->store, spool, drafts, error);
+    work->unknown = !done && store_commit_unknown(work->store);
+    return done;
+}
+
+bool work_is_unknown(const Work *work)
+{
+    return work->unknown;
 }

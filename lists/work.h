@@ -103,6 +103,8 @@ void work_log(const Work *work, const char *list_id, const char *format, ...) G_
 
 /* Begin the transaction in which the use cases write. */
 bool work_begin(Work *work, GError **error);
+/* Do the same where they write only what store_begin_people() allows, so that posts go on meanwhile. */
+bool work_begin_people(Work *work, const char *list_id, GError **error);
 
 /* Roll back the transaction and drop all entries gathered. */
 void work_cancel(Work *work);
@@ -117,6 +119,8 @@ void work_savepoint_end(Work *work, bool keep);
  * durable, and an entry that its queue cannot take now is put there later (lists/unit.h). spool may be NULL if no entry
  * was gathered. The entries are gone from the Work in either case. */
 bool work_commit(Work *work, Spool *spool, GError **error);
+/* After false: does nobody know whether it was done? */
+bool work_is_unknown(const Work *work);
 
 /* ---- in a runner, which works an entry ("command:4cd1...", the name by which its effect is recorded) ---- */
 

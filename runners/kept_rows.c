@@ -56,7 +56,7 @@ static bool drop(ListRunner *own, GError **error)
 {
     if (own->rows->done->len == 0)
         return true;
-    if (!store_begin(own->store, error))
+    if (!store_begin_people(own->store, NULL, error))
         return false;
     if (!list_runner_end(own, remove_done(own, error), error))
         return false;

@@ -26,7 +26,7 @@ static bool is_store_away(Runner *runner)
 bool list_runner_start(Runner *runner, GError **error)
 {
     const Config *config = runner_config(runner);
-    Store *store = store_open_configured(config, false, error);
+    Store *store = store_open_for_work(config, error);
     if (!store)
         return false;
     int log = -1;

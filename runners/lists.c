@@ -81,6 +81,7 @@ static Store *open_store(Lists *lists, GError **error)
     if (!may && !lists->refused)
         log_warn("all mail is put off: %s", refused->message);
     lists->refused = !may;
+    store_set_deadline(store, STORE_DEADLINE_DOOR);
     if (may)
         return g_steal_pointer(&store);
     g_propagate_error(error, g_steal_pointer(&refused));
@@ -113,10 +114,10 @@ static bool refresh(Lists *lists, GError **error)
 {
     if (!store_present(lists->store, error))
         return false;
-    lists->away = !store_reachable(lists->store);
-    if (lists->away)
+    int64_t version;
+    lists->away = !store_reachable(lists->store) || !store_read_version(lists->store, &version, NULL);
+    if (lists->away) /* or it went away while it was asked */
         return true;
-    int64_t version = store_version(lists->store);
     if (version != lists->version || g_hash_table_size(lists->known) >= CACHE_LIMIT)
         forget(lists);
     lists->version = version;

@@ -78,14 +78,17 @@ typedef struct StoreDriver {
     /* With true, commits wait for the disk in spite of leave_sync() from the next transaction on. */
     bool (*wait)(void *connection, bool wait, GError **error); /* NULL where leave_sync is */
     bool (*begin)(void *connection, GError **error); /* a transaction that will not fail later for want of a lock */
-    /* One of store_begin_lists(), for these keys in ascending order, each once. It may travel with the first statement
+    /* One of store_begin_lists(), for these keys in ascending order, each once; with people, one of
+     * store_begin_people(), which takes the lock of lock_site() at once. It may travel with the first statement
      * of the transaction, which then tells that a lock could not be had; the locks come before that statement reads.
      * NULL: begin() does it. */
-    bool (*begin_lists)(void *connection, const int64_t *lists, size_t count, GError **error);
+    bool (*begin_lists)(void *connection, const int64_t *lists, size_t count, bool people, GError **error);
     /* In a transaction of begin_lists(), wait for all others that called this, until this one ends or what was done
      * since a savepoint is undone; a failure may be told later. NULL where begin_lists is. */
     bool (*lock_site)(void *connection, GError **error);
     bool (*commit)(void *connection, GError **error);
+    /* After a commit that failed: may it have been made? NULL: never. */
+    bool (*commit_unknown)(void *connection);
     void (*rollback)(void *connection);
     bool (*in_transaction)(void *connection); /* false after the database gave one up */
     bool (*is_sound)(void *connection);       /* in a transaction that can still be committed */
@@ -102,6 +105,8 @@ typedef struct StoreDriver {
     /* store_connections(); NULL: there is no server. */
     bool (*connections)(void *connection, int64_t *allowed, GError **error);
     bool (*keys_above)(void *connection, int64_t key, GError **error); /* hand out only greater ones from now on */
+    /* store_set_deadline(); NULL: there is no server. */
+    void (*deadline)(void *connection, int64_t us);
     void (*expect_bulk)(void *connection); /* store_expect_bulk(); NULL: nothing is to be done */
     /* Check that a database is empty or ours, and set *has_schema: is its table of migrations there? FAIL_CONFIG: it is
      * another program's. */

@@ -6,7 +6,7 @@
  * (TLS, Kerberos, LDAP) it is half of the libraries of a process, and takes 40 % of the time of its start. A site on
  * SQLite has no use for it.
  *
- * Its functions bear their own names: libpq.PQexec(connection, sql).
+ * Its functions bear their own names: libpq.PQsendQuery(connection, sql).
  */
 #include <glib.h>
 #include <libpq-fe.h>
@@ -24,8 +24,6 @@
     X(PQenterPipelineMode)                                                                                             \
     X(PQerrorMessage)                                                                                                  \
     X(PQexec)                                                                                                          \
-    X(PQexecParams)                                                                                                    \
-    X(PQexecPrepared)                                                                                                  \
     X(PQexitPipelineMode)                                                                                              \
     X(PQfinish)                                                                                                        \
     X(PQflush)                                                                                                         \
@@ -41,12 +39,14 @@
     X(PQntuples)                                                                                                       \
     X(PQparameterStatus)                                                                                               \
     X(PQpipelineSync)                                                                                                  \
-    X(PQprepare)                                                                                                       \
     X(PQresultErrorField)                                                                                              \
     X(PQresultStatus)                                                                                                  \
+    X(PQsendPrepare)                                                                                                   \
+    X(PQsendQuery)                                                                                                     \
     X(PQsendQueryParams)                                                                                               \
     X(PQsendQueryPrepared)                                                                                             \
     X(PQserverVersion)                                                                                                 \
+    X(PQsetnonblocking)                                                                                                \
     X(PQsetNoticeReceiver)                                                                                             \
     X(PQsocket)                                                                                                        \
     X(PQstatus)                                                                                                        \

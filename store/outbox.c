@@ -47,7 +47,7 @@ static bool decide(Store *store, const char *spool, const char *tag, int64_t now
 
 bool outbox_unit_decide(Store *store, const char *spool, const char *tag, int64_t now, bool *committed, GError **error)
 {
-    if (!store_begin_durable(store, error))
+    if (!store_begin_people_durable(store, NULL, error))
         return false;
     if (decide(store, spool, tag, now, committed, error))
         return store_commit(store, error);

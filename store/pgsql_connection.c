@@ -12,9 +12,13 @@
 #include "base/log.h"
 
 #define SERVER_OLDEST 130000
-#define RETRY_LEAST CLOCK_SECOND /* in which a server that did not answer is not asked again, */
-#define RETRY_MOST (30 * CLOCK_SECOND)
-#define RETRY_TIMES 5 /* or so many times what finding that out took */
+#define RETRY_LEAST CLOCK_SECOND /* in which a server that cannot be reached is not tried again, */
+#define RETRY_MOST (5 * CLOCK_SECOND) /* or as long as finding that out took */
+#define AWAY_WAIT (CLOCK_SECOND / 5)  /* for one that was away */
+#define WRITE_WAIT (60 * CLOCK_SECOND) /* for a statement of a transaction that writes, and for its locks */
+#define STALL_LEAST (5 * CLOCK_SECOND) /* in which a server that gives no answer is not asked again, */
+#define STALL_MOST (60 * CLOCK_SECOND)
+#define STALL_FORGOTTEN (300 * CLOCK_SECOND) /* after which the next is the first */
 
 /* ---- errors ---- */
 
@@ -31,16 +35,6 @@ static bool has_state(const PGresult *result, const char *code)
     return state && strcmp(state, code) == 0;
 }
 
-/* The text of libpq has several lines, and ends one. */
-static char *one_line(const char *message)
-{
-    g_autofree char *text = g_strstrip(g_strdup(message && *message ? message : "the connection was lost"));
-    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    for (char **line = lines; *line; line++)
-        g_strstrip(*line);
-    return g_strjoinv("; ", lines);
-}
-
 /* The connection is of no more use. */
 static void drop(PgsqlConnection *self)
 {
@@ -50,18 +44,25 @@ static void drop(PgsqlConnection *self)
 /* A server that became a standby answers "read-only": another one is the primary now, so look for it anew. */
 static void drop_if_read_only(PgsqlConnection *self, const char *state)
 {
-    if (state && strcmp(state, "25006") == 0)
-        drop(self);
+    if (!state || strcmp(state, "25006") != 0)
+        return;
+    pgsql_reach_next(self->reach);
+    drop(self);
 }
 
 /* Tell what is wrong with result, which is freed. */
 bool pgsql_failed(PgsqlConnection *self, PGresult *result, GError **error)
 {
+    if (!result && !self->server && self->refusal) /* it was dropped */
+        return fail(error, FAIL_LATER, "%s", self->refusal);
     const char *state = result ? libpq.PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     const char *primary = result ? libpq.PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
-    g_autofree char *message = primary ? g_strdup(primary) : one_line(libpq.PQerrorMessage(self->server));
-    const char *advice = has_state(result, "55P03") ? " (another process has been writing for " PGSQL_LOCK_WAIT ")" : "";
+    g_autofree char *message = primary ? g_strdup(primary) : pgsql_one_line(libpq.PQerrorMessage(self->server));
+    const char *advice =
+        has_state(result, "55P03") ? " (another process has been writing for " PGSQL_LOCK_WAIT ")" : "";
     fail(error, code_of(state), "%s: %s%s", self->shown, message, advice);
+    self->ended = state && (g_str_has_prefix(state, "57P") || g_str_has_prefix(state, "08"));
+    self->undone = state && strcmp(state, "25P03") == 0;
     self->locked_out = self->locked_out || *advice != '\0';
     drop_if_read_only(self, state);
     libpq.PQclear(result);
@@ -81,11 +82,21 @@ bool pgsql_is_conflict(const PGresult *result)
 
 bool pgsql_run(PgsqlConnection *self, const char *sql, GError **error)
 {
-    PGresult *result = libpq.PQexec(self->server, sql);
+    PGresult *result = pgsql_exec(self, sql);
     if (!pgsql_succeeded(result))
         return pgsql_failed(self, result, error);
     libpq.PQclear(result);
     return true;
+}
+
+PGresult *pgsql_answer(PgsqlConnection *self, int sent)
+{
+    return sent == 1 ? pgsql_next_answer(self) : NULL;
+}
+
+PGresult *pgsql_exec(PgsqlConnection *self, const char *sql)
+{
+    return pgsql_answer(self, libpq.PQsendQuery(self->server, sql));
 }
 
 void pgsql_count_changes(PgsqlConnection *self, PGresult *result)
@@ -118,11 +129,54 @@ bool pgsql_send_text(PgsqlConnection *self, const char *sql, GError **error)
     return true;
 }
 
+/* Tell once that the server is away, and once that it is back; whoever opens a store first is told by the error. */
+static void note_refusal(PgsqlConnection *self, const char *fault, int64_t pause)
+{
+    g_free(self->refusal);
+    self->refusal = g_strdup_printf("%s: %s", self->shown, fault);
+    self->retry_at = clock_monotonic() + pause;
+    if (self->away_since != 0 || !self->was_there)
+        return;
+    self->away_since = clock_now();
+    g_autofree char *since = clock_text(self->away_since);
+    g_autofree char *notice = g_strdup_printf("the database is away since %s (%s)", since, self->refusal);
+    log_warn("%s", notice);
+    child_notice(CHILD_NOTICE_DATABASE, notice);
+}
+
+/* A server that lives, and whose storage does not, keeps its connections and answers nothing. What was asked of it may
+ * still be done. It is asked again after a pause, and after ever longer ones while that repeats itself. */
+static void note_stall(PgsqlConnection *self, int64_t waited)
+{
+    int64_t now = clock_monotonic();
+    bool again = self->stall_pause != 0 && now - self->stalled_at < STALL_FORGOTTEN;
+    self->stall_pause = again ? MIN(2 * self->stall_pause, STALL_MOST) : STALL_LEAST;
+    self->stalled_at = now;
+    drop(self);
+    g_autofree char *fault = g_strdup_printf("the server keeps the connection and does not answer within %d s",
+                                             (int)(waited / CLOCK_SECOND));
+    note_refusal(self, fault, self->stall_pause);
+}
+
+/* Is there a result to be got without waiting, or a lost connection to be told? False: the connection was dropped. */
+static bool await(PgsqlConnection *self)
+{
+    int64_t us = self->bulk ? 0 : self->deadline;
+    if (us != 0 && self->writes)
+        us = MAX(us, WRITE_WAIT);
+    if (libpq.PQstatus(self->server) != CONNECTION_OK)
+        return false;
+    if (pgsql_reach_answer(self->server, us))
+        return true;
+    note_stall(self, us);
+    return false;
+}
+
 /* The last of the results up to the NULL behind them is that of the statement, or its error. */
 PGresult *pgsql_next_answer(PgsqlConnection *self)
 {
     PGresult *answer = NULL, *result = NULL;
-    while (libpq.PQstatus(self->server) == CONNECTION_OK && (result = libpq.PQgetResult(self->server))) {
+    while (await(self) && (result = libpq.PQgetResult(self->server))) {
         libpq.PQclear(answer);
         answer = result;
     }
@@ -138,7 +192,7 @@ bool pgsql_sync(PgsqlConnection *self)
 void pgsql_end_pipeline(PgsqlConnection *self)
 {
     self->waiting = 0;
-    if (libpq.PQstatus(self->server) == CONNECTION_OK)
+    if (await(self))
         libpq.PQclear(libpq.PQgetResult(self->server)); /* of the sync */
     if (libpq.PQexitPipelineMode(self->server) == 1 && libpq.PQstatus(self->server) == CONNECTION_OK)
         return;
@@ -168,7 +222,7 @@ PGresult *pgsql_collect(PgsqlConnection *self, GError **error)
     self->spoiled = self->spoiled || (faulty > 0 && faulty <= self->parted);
     self->waiting = self->parted = 0;
     self->conflict = pgsql_is_conflict(fault);
-    if (synced && libpq.PQstatus(self->server) == CONNECTION_OK)
+    if (synced && await(self))
         libpq.PQclear(libpq.PQgetResult(self->server)); /* of the sync */
     bool left = libpq.PQexitPipelineMode(self->server) == 1 && libpq.PQstatus(self->server) == CONNECTION_OK;
     if (left && !fault)
@@ -248,7 +302,7 @@ PGresult *pgsql_open_transaction(PgsqlConnection *self, PgsqlSend *send, void *d
         if (self->locked_out && self->waits_since == 0)
             self->waits_since = began;
         if (again)
-            libpq.PQclear(libpq.PQexec(self->server, "ROLLBACK"));
+            libpq.PQclear(pgsql_exec(self, "ROLLBACK"));
         else if (!last)
             g_propagate_error(error, g_steal_pointer(&fault));
         if (waits) {
@@ -277,7 +331,7 @@ bool pgsql_settle(PgsqlConnection *self, GError **error)
 /* The text of the first column of the first row; NULL for NULL or no row. */
 bool pgsql_text(PgsqlConnection *self, const char *sql, char **text, GError **error)
 {
-    PGresult *result = libpq.PQexec(self->server, sql);
+    PGresult *result = pgsql_exec(self, sql);
     *text = NULL;
     if (!pgsql_succeeded(result))
         return pgsql_failed(self, result, error);
@@ -302,7 +356,7 @@ char *pgsql_shown(const char *where, GError **error)
         return NULL;
     PQconninfoOption *options = libpq.PQconninfoParse(where, &message);
     if (!options) {
-        g_autofree char *line = one_line(message);
+        g_autofree char *line = pgsql_one_line(message);
         libpq.PQfreemem(message);
         fail(error, FAIL_CONFIG, "this is no connection string of PostgreSQL: %s", line);
         return NULL;
@@ -339,8 +393,7 @@ bool pgsql_look_around(PgsqlConnection *self, GError **error)
                     "%s: the database is in %s; make it with \"createdb --encoding=UTF8 "
                     "--template=template0\"",
                     self->shown, encoding ? encoding : "an unknown encoding");
-    PGresult *result = libpq.PQexec(self->server,
-                                    "SELECT pg_backend_pid(), coalesce(to_regnamespace(quote_ident("
+    PGresult *result = pgsql_exec(self, "SELECT pg_backend_pid(), coalesce(to_regnamespace(quote_ident("
                                     "current_schema()))::oid::bigint, 0), current_setting('synchronous_commit')");
     if (!pgsql_succeeded(result))
         return pgsql_failed(self, result, error);
@@ -402,21 +455,6 @@ static void ignore_notice(void *data, const PGresult *result)
     (void)data, (void)result;
 }
 
-/* Tell once that the server is away, and once that it is back; whoever opens a store first is told by the error. */
-static void note_refusal(PgsqlConnection *self, const char *refusal, int64_t took)
-{
-    g_free(self->refusal);
-    self->refusal = g_strdup(refusal);
-    self->retry_at = clock_monotonic() + CLAMP(RETRY_TIMES * took, RETRY_LEAST, RETRY_MOST);
-    if (self->away_since != 0 || self->generation == 1)
-        return;
-    self->away_since = clock_now();
-    g_autofree char *since = clock_text(self->away_since);
-    g_autofree char *notice = g_strdup_printf("the database is away since %s (%s)", since, self->refusal);
-    log_warn("%s", notice);
-    child_notice(CHILD_NOTICE_DATABASE, notice);
-}
-
 static void note_return(PgsqlConnection *self)
 {
     if (self->away_since == 0)
@@ -426,41 +464,31 @@ static void note_return(PgsqlConnection *self)
     self->away_since = 0;
 }
 
-/* The settings stand before where, which so has the last word on all but the encoding, and on the server where one is
- * given. */
-static void connect_to(PgsqlConnection *self, const char *host, const char *port)
+/* All that was known of the connection before goes with it. */
+static void begin_attempt(PgsqlConnection *self)
 {
-    const char *const keywords[] = {"connect_timeout",      "keepalives_idle",
-                                           "keepalives_interval",  "keepalives_count",
-                                           "tcp_user_timeout",     "fallback_application_name",
-                                           "target_session_attrs", "dbname",
-                                           "client_encoding",      host ? "host" : NULL,
-                                           port ? "port" : NULL,   NULL};
-    const char *const values[] = {"3",  "5",  "2", "3", "10000", "listrunner", "read-write", self->where, "UTF8",
-                                  host, port, NULL};
-    libpq.PQfinish(self->server);
-    self->server = libpq.PQconnectdbParams(keywords, values, 1);
-    libpq.PQsetNoticeReceiver(self->server, ignore_notice, NULL);
+    drop(self);
+    self->generation++;
+    self->streams = self->waiting = self->parted = 0;
+    self->spoiled = self->locked_out = self->writes = false;
+    g_hash_table_remove_all(self->prepared);
+    self->began = clock_monotonic();
+    pgsql_reach_begin(self->reach);
 }
 
-/* Of several servers that take writes, the library takes the first in the URL, and that was refused, as *old says: ask
- * each by itself. *old becomes the error, or goes into a notice. */
+/* Where the server was refused, as *old says, another one may take writes, too. *old becomes the error, or goes into a
+ * notice. */
 static bool find_newer(PgsqlConnection *self, GError **old, GError **error)
 {
-    const char *hosts = NULL, *ports = NULL;
-    PQconninfoOption *options = libpq.PQconninfoParse(self->where, NULL);
-    for (const PQconninfoOption *option = options; option && option->keyword; option++) {
-        hosts = strcmp(option->keyword, "host") == 0 ? option->val : hosts;
-        ports = strcmp(option->keyword, "port") == 0 ? option->val : ports;
-    }
-    g_auto(GStrv) host = g_strsplit(hosts ? hosts : "", ",", -1), port = g_strsplit(ports ? ports : "", ",", -1);
-    unsigned count = g_strv_length(port);
-    libpq.PQconninfoFree(options);
     bool found = false;
-    for (unsigned at = 0; host[0] && host[1] && host[at] && !found; at++) {
-        connect_to(self, host[at], count == 0 ? NULL : port[count == 1 ? 0 : MIN(at, count - 1)]);
-        found = libpq.PQstatus(self->server) == CONNECTION_OK && is_new_enough(self, NULL) &&
-                pgsql_look_around(self, NULL);
+    for (unsigned tries = 1; tries < pgsql_reach_count(self->reach) && !found; tries++) {
+        g_autofree char *fault = NULL;
+        pgsql_reach_next(self->reach);
+        begin_attempt(self);
+        pgsql_reach_end(self->reach, -1, &self->server, &fault);
+        if (self->server)
+            libpq.PQsetNoticeReceiver(self->server, ignore_notice, NULL);
+        found = self->server && is_new_enough(self, NULL) && pgsql_look_around(self, NULL);
     }
     if (!found)
         return fail_with(error, old);
@@ -486,32 +514,41 @@ static bool judge(PgsqlConnection *self, GError **error)
         return true;
     if (self->away_since != 0 && g_strcmp0(self->refusal, refusal) != 0) /* it was away for another reason */
         child_notice(CHILD_NOTICE_DATABASE, refusal);
-    note_refusal(self, refusal, 0);
+    note_refusal(self, refusal, RETRY_LEAST);
     return false;
 }
 
+/* A process that knows that the server is away does not wait for the end of an attempt: a later call finds it. */
 static bool connect_anew(PgsqlConnection *self, GError **error)
 {
-    int64_t began = clock_monotonic();
-    if (began < self->retry_at)
+    g_autofree char *fault = NULL;
+    bool under_way = pgsql_reach_under_way(self->reach);
+    if (!under_way && clock_monotonic() < self->retry_at)
         return fail(error, FAIL_LATER, "%s", self->refusal);
-    connect_to(self, NULL, NULL);
-    self->generation++;
-    self->streams = self->waiting = self->parted = 0;
-    self->spoiled = false;
-    g_hash_table_remove_all(self->prepared);
-    if (libpq.PQstatus(self->server) != CONNECTION_OK) {
-        g_autofree char *message = one_line(libpq.PQerrorMessage(self->server));
-        g_autofree char *refusal = g_strdup_printf("%s: %s", self->shown, message);
-        note_refusal(self, refusal, clock_monotonic() - began);
+    if (!under_way)
+        begin_attempt(self);
+    int64_t patience = self->away_since != 0 ? AWAY_WAIT : self->deadline != 0 ? self->deadline : -1;
+    if (!pgsql_reach_end(self->reach, patience, &self->server, &fault))
+        note_refusal(self, "the server cannot be reached", 0);
+    else if (!self->server)
+        note_refusal(self, fault, CLAMP(clock_monotonic() - self->began, RETRY_LEAST, RETRY_MOST));
+    if (!self->server)
         return fail(error, FAIL_LATER, "%s", self->refusal);
+    libpq.PQsetNoticeReceiver(self->server, ignore_notice, NULL);
+    int64_t deadline = self->deadline;
+    if (deadline != 0 && self->away_since != 0)
+        self->deadline = MIN(deadline, CLOCK_SECOND);
+    bool known = judge(self, error);
+    self->deadline = deadline;
+    if (!known) {
+        drop(self);
+        return false;
     }
-    if (judge(self, error)) {
-        note_return(self);
-        return true;
-    }
-    drop(self);
-    return false;
+    self->was_there = true;
+    self->retry_at = 0;
+    g_clear_pointer(&self->refusal, g_free);
+    note_return(self);
+    return true;
 }
 
 /* A server that went away while nothing was asked has left its last words and an end of file behind. */
@@ -544,6 +581,7 @@ PgsqlConnection *pgsql_connect(const char *where, GError **error)
     PgsqlConnection *self = g_new0(PgsqlConnection, 1);
     self->where = g_strdup(where);
     self->shown = g_steal_pointer(&shown);
+    self->reach = pgsql_reach_new(where);
     self->opening = g_ptr_array_new_with_free_func(g_free);
     self->prepared = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     if (connect_anew(self, error))
@@ -554,7 +592,8 @@ PgsqlConnection *pgsql_connect(const char *where, GError **error)
 
 void pgsql_disconnect(PgsqlConnection *self)
 {
-    libpq.PQfinish(self->server);
+    drop(self);
+    pgsql_reach_free(self->reach);
     g_ptr_array_unref(self->opening);
     g_hash_table_unref(self->prepared);
     g_free(self->where);

@@ -14,6 +14,7 @@
 
 #include "store/generation.h"
 #include "store/libpq.h"
+#include "store/pgsql_reach.h"
 
 #define PGSQL_LOCK_LOOK "3s"  /* for a lock, before it is told who has it, */
 #define PGSQL_LOCK_WAIT "10s" /* and once more as long as this */
@@ -26,6 +27,7 @@
 
 typedef struct PgsqlConnection {
     PGconn *server; /* NULL before the first connection, and after one that is of no more use */
+    PgsqlReach *reach;
     char *where;    /* the connection string */
     char *shown;         /* pgsql_shown() */
     int64_t lock;        /* of the schema, for pg_advisory_xact_lock(); the next 2^31 - 1 are those of its lists */
@@ -38,16 +40,23 @@ typedef struct PgsqlConnection {
     unsigned parted;     /* of `waiting`, those up to the last that begins or ends a savepoint; 0: none does */
     bool spoiled;        /* a statement failed before the last savepoint, so going back to that does not undo it */
     bool conflict;       /* another transaction won over what was collected last */
+    bool ended;          /* the server said last that it ends the connection, */
+    bool undone;         /* or has ended it because its transaction stood still */
     bool locked_out;     /* a lock could not be had in time, and it was not told who has it */
     bool told_holder;    /* the master was told who has it */
     int64_t waits_since; /* clock_now() of the first wait for a lock that was in vain; 0: there was none */
     bool bulk;           /* transactions may stand still */
+    bool writes;         /* from the begin of a transaction that has locks to its end */
+    int64_t deadline;    /* for an answer, in microseconds; 0: none */
     GHashTable *prepared; /* the name of each text that this connection to the server has prepared */
     int64_t changed, changed_ever;
     int64_t keys[PGSQL_KEYS]; /* of this transaction, that were not used yet */
     unsigned keys_used, keys_had;
+    bool was_there;     /* the server, once */
+    int64_t began;      /* the attempt to reach it, clock_monotonic() */
     int64_t retry_at;   /* clock_monotonic() */
     bool passed_over;   /* an older server stands before this one in the URL, and a notice says so */
+    int64_t stalled_at, stall_pause;
     int64_t away_since; /* when the server was first missed; 0: it answers */
     char *refusal;      /* of the last attempt to connect */
 } PgsqlConnection;
@@ -76,6 +85,12 @@ bool pgsql_is_conflict(const PGresult *result);
 #define PGSQL_CONFLICT_TRIES 5
 /* Set *error to what a failed result (NULL: the connection) tells, clear the result, and return false. */
 bool pgsql_failed(PgsqlConnection *self, PGresult *result, GError **error);
+
+/* Wait for the answer to what was sent outside of a pipeline (sent is 1), and return it, which the caller clears; NULL:
+ * the connection failed, or the answer did not come before the deadline. Then the connection was dropped, and whether
+ * the statement was done is not known. pgsql_exec() sends a text, or several, first. */
+PGresult *pgsql_answer(PgsqlConnection *self, int sent);
+PGresult *pgsql_exec(PgsqlConnection *self, const char *sql);
 
 /* Run a statement, or several, without parameters. */
 bool pgsql_run(PgsqlConnection *self, const char *sql, GError **error);

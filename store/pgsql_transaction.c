@@ -40,7 +40,8 @@ void pgsql_rollback(void *connection)
     if (!begun)
         return;
     pgsql_settle(self, NULL);
-    libpq.PQclear(libpq.PQexec(self->server, "ROLLBACK"));
+    libpq.PQclear(pgsql_exec(self, "ROLLBACK"));
+    self->writes = false;
     if (self->locked_out)
         pgsql_tell_holder(self);
 }
@@ -57,6 +58,7 @@ void pgsql_expect_bulk(void *connection)
 static void begin(PgsqlConnection *self, const char *locks)
 {
     self->keys_used = self->keys_had = 0;
+    self->writes = true;
     g_ptr_array_set_size(self->opening, 0);
     g_ptr_array_add(self->opening, g_strdup(PGSQL_LEVEL));
     g_ptr_array_add(self->opening, g_strdup("SET LOCAL lock_timeout = '" PGSQL_LOCK_LOOK "'"));
@@ -89,9 +91,16 @@ static int compare_locks(gconstpointer one, gconstpointer other)
     return (a > b) - (a < b);
 }
 
+/* It comes behind those of the lists, and is one for all: so who waits for it holds nothing that its holder could want.
+ * Its number is the first of a pair, so that it is that of no list. */
+static int32_t site_lock(const PgsqlConnection *self)
+{
+    return (int32_t)(self->lock >> 31);
+}
+
 /* The lock of the schema is shared, and held alone by begin(). That of a list is a mix of its key: two lists that have
  * the same wait for each other, which does no harm as long as locks are taken in their own order. */
-bool pgsql_begin_lists(void *connection, const int64_t *lists, size_t count, GError **error)
+bool pgsql_begin_lists(void *connection, const int64_t *lists, size_t count, bool people, GError **error)
 {
     PgsqlConnection *self = connection;
     if (!pgsql_connected(self, error))
@@ -106,6 +115,8 @@ bool pgsql_begin_lists(void *connection, const int64_t *lists, size_t count, GEr
     g_array_sort(locks, compare_locks);
     for (guint i = 0; i < locks->len; i++)
         g_string_append_printf(sql, ", pg_advisory_xact_lock(%" G_GINT64_FORMAT ")", g_array_index(locks, int64_t, i));
+    if (people)
+        g_string_append_printf(sql, ", pg_advisory_xact_lock(%d, 1)", site_lock(self));
     begin(self, sql->str);
     return true;
 }
@@ -118,31 +129,46 @@ bool pgsql_later_text(PgsqlConnection *self, const char *sql, GError **error)
     return true;
 }
 
-/* Behind those of the lists, and one for all: so who waits for it holds nothing that its holder could want. Its number
- * is a pair, so that it is that of no list. */
 bool pgsql_lock_site(void *connection, GError **error)
 {
     PgsqlConnection *self = connection;
-    g_autofree char *sql = g_strdup_printf("SELECT pg_advisory_xact_lock(%d, 1)", (int32_t)(self->lock >> 31));
+    g_autofree char *sql = g_strdup_printf("SELECT pg_advisory_xact_lock(%d, 1)", site_lock(self));
     return pgsql_later_text(self, sql, error);
 }
 
-/* The server answers ROLLBACK to the COMMIT of a transaction in which something failed. */
-bool pgsql_commit(void *connection, GError **error)
+static bool commit(PgsqlConnection *self, GError **error)
 {
-    PgsqlConnection *self = connection;
     bool begun = self->opening->len == 0;
     g_ptr_array_set_size(self->opening, 0);
     if (!begun) /* nothing was done in it */
         return true;
     if (self->waiting > 0 && !pgsql_send_text(self, "COMMIT", error))
         return false;
-    PGresult *result = self->waiting > 0 ? pgsql_collect(self, error) : libpq.PQexec(self->server, "COMMIT");
+    PGresult *result = self->waiting > 0 ? pgsql_collect(self, error) : pgsql_exec(self, "COMMIT");
     if (!result || !pgsql_succeeded(result))
         return result && pgsql_failed(self, result, error);
     bool committed = strcmp(libpq.PQcmdStatus(result), "COMMIT") == 0;
     libpq.PQclear(result);
     return committed || fail(error, FAIL_LATER, "%s: a part of the transaction failed", self->shown);
+}
+
+/* The server answers ROLLBACK to the COMMIT of a transaction in which something failed. */
+bool pgsql_commit(void *connection, GError **error)
+{
+    PgsqlConnection *self = connection;
+    self->ended = self->undone = false;
+    bool done = commit(self, error);
+    self->writes = false;
+    return done;
+}
+
+/* A server that refuses it goes on with the connection. One that ends the connection may have written the commit, and
+ * waited for a standby. */
+bool pgsql_commit_unknown(void *connection)
+{
+    const PgsqlConnection *self = connection;
+    bool lost = !self->server || libpq.PQtransactionStatus(self->server) == PQTRANS_UNKNOWN;
+    return (lost || self->ended) && !self->undone;
 }
 
 /* The sequence counts microseconds: it begins with the time at which the schema was made, and so keys sort by creation
@@ -155,7 +181,7 @@ bool pgsql_key(void *connection, int64_t *key, GError **error)
         if (!pgsql_settle(self, error))
             return false;
         g_autofree char *sql = g_strdup_printf("SELECT nextval('listrunner_key') FROM generate_series(1, %u)", count);
-        PGresult *result = libpq.PQexec(self->server, sql);
+        PGresult *result = pgsql_exec(self, sql);
         if (!pgsql_succeeded(result))
             return pgsql_failed(self, result, error);
         self->keys_had = (unsigned)libpq.PQntuples(result);

@@ -10,9 +10,10 @@
 bool pgsql_is_sound(void *connection);
 bool pgsql_in_transaction(void *connection);
 bool pgsql_begin(void *connection, GError **error);
-bool pgsql_begin_lists(void *connection, const int64_t *lists, size_t count, GError **error);
+bool pgsql_begin_lists(void *connection, const int64_t *lists, size_t count, bool people, GError **error);
 bool pgsql_lock_site(void *connection, GError **error);
 bool pgsql_commit(void *connection, GError **error);
+bool pgsql_commit_unknown(void *connection);
 void pgsql_rollback(void *connection);
 void pgsql_expect_bulk(void *connection);
 bool pgsql_key(void *connection, int64_t *key, GError **error);

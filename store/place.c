@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/secret_file.h"
@@ -113,6 +114,14 @@ char *store_upgrade_sentence(const StorePlace *place)
                                  "; programs of older versions may refuse it then.", place->shown, report.schema,
                                  report.newest)
                : NULL;
+}
+
+Store *store_open_for_work(const Config *config, GError **error)
+{
+    Store *store = store_open_configured(config, false, error);
+    if (store)
+        store_set_deadline(store, STORE_DEADLINE_WORK);
+    return store;
 }
 
 Store *store_open_to_look(const Config *config, GError **error)

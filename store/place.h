@@ -41,6 +41,10 @@ char *store_place_with_password(const char *url, const char *password);
  * refused (store/generation.h). */
 Store *store_open_configured(const Config *config, bool create, GError **error);
 
+/* Do the same for work of a runner, without making a database: a server of it that gives no answer for
+ * STORE_DEADLINE_WORK is given up. */
+Store *store_open_for_work(const Config *config, GError **error);
+
 /* Return the sentence to say before a database of an older program is brought up to date: from which schema to which.
  * NULL: it need not be, or cannot be read, which who opens it reports better. g_free() */
 char *store_upgrade_sentence(const StorePlace *place);

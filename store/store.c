@@ -28,6 +28,7 @@ struct Store {
     unsigned savepoints; /* how many are open */
     unsigned streams;   /* how many are open */
     bool changed;       /* store_changed() in this transaction */
+    bool commit_unknown; /* store_commit_unknown() */
     bool of_lists;      /* store_begin_lists() began it */
     bool site_locked;   /* and a part of it that belongs to the site was written */
     int64_t unknown;    /* versions handed out while the real one cannot be read */
@@ -93,6 +94,12 @@ void store_expect_bulk(Store *store)
 {
     if (store->driver->expect_bulk)
         store->driver->expect_bulk(store->connection);
+}
+
+void store_set_deadline(Store *store, int64_t us)
+{
+    if (store->driver->deadline)
+        store->driver->deadline(store->connection, us);
 }
 
 bool store_reachable(Store *store)
@@ -442,23 +449,37 @@ static GArray *keys_of(Store *store, const GPtrArray *list_ids, GError **error)
     return g_steal_pointer(&keys);
 }
 
-bool store_begin_lists(Store *store, const GPtrArray *list_ids, GError **error)
+static bool begin_narrow(Store *store, const GPtrArray *list_ids, bool people, GError **error)
 {
     if (store->depth > 0)
-        log_panic("store_begin_lists inside a transaction, whose locks are taken");
+        log_panic("a transaction with locks of its own inside another, whose locks are taken");
     store_soon_forget(store);
     g_autoptr(GArray) keys = keys_of(store, list_ids, error);
     if (!keys || !no_stream(store, error))
         return false;
-    if (store->driver->begin_lists
-            ? !store->driver->begin_lists(store->connection, (const int64_t *)(void *)keys->data, keys->len, error)
-            : !store->driver->begin(store->connection, error)) {
+    const int64_t *lists = (const int64_t *)(void *)keys->data;
+    if (store->driver->begin_lists ? !store->driver->begin_lists(store->connection, lists, keys->len, people, error)
+                                   : !store->driver->begin(store->connection, error)) {
         g_prefix_error(error, "begin: ");
         return false;
     }
     store->of_lists = true;
+    store->site_locked = people;
     store->depth++;
     return true;
+}
+
+bool store_begin_lists(Store *store, const GPtrArray *list_ids, GError **error)
+{
+    return begin_narrow(store, list_ids, false, error);
+}
+
+bool store_begin_people(Store *store, const char *list_id, GError **error)
+{
+    g_autoptr(GPtrArray) lists = g_ptr_array_new();
+    if (list_id)
+        g_ptr_array_add(lists, (gpointer)list_id);
+    return begin_narrow(store, lists, true, error);
 }
 
 /* The outermost level ends here, one way or the other. A connection that goes on waiting for the disk is slower. */
@@ -474,15 +495,25 @@ static void forget_transaction(Store *store)
     store->of_lists = store->site_locked = false;
 }
 
-bool store_begin_durable(Store *store, GError **error)
+static bool begin_durable(Store *store, bool people, const char *list_id, GError **error)
 {
     if (store->depth > 0)
-        log_panic("store_begin_durable inside a transaction: its commit would not be durable");
+        log_panic("a durable transaction inside another: its commit would not be durable");
     store->durable = !store->driver->wait || store->driver->wait(store->connection, true, error);
-    if (store->durable && store_begin(store, error))
+    if (store->durable && (people ? store_begin_people(store, list_id, error) : store_begin(store, error)))
         return true;
     forget_transaction(store);
     return false;
+}
+
+bool store_begin_durable(Store *store, GError **error)
+{
+    return begin_durable(store, false, NULL, error);
+}
+
+bool store_begin_people_durable(Store *store, const char *list_id, GError **error)
+{
+    return begin_durable(store, true, list_id, error);
 }
 
 static void roll_back(Store *store)
@@ -497,7 +528,7 @@ void store_changed(Store *store)
     if (store->depth == 0)
         log_panic("store_changed outside a transaction: the change would be seen before it is there");
     if (store->of_lists)
-        log_panic("store_changed in a transaction of store_begin_lists: others do not wait for it");
+        log_panic("store_changed in a transaction of some lists or of people: others do not wait for it");
     store->changed = true;
     store->version_at = 0;
 }
@@ -511,6 +542,7 @@ bool store_commit(Store *store, GError **error)
 {
     if (store->depth == 0)
         log_panic("store_commit without store_begin");
+    store->commit_unknown = false;
     if (store->depth > 1) {
         store->depth--;
         return !store->doomed || fail(error, FAIL_LATER, "the transaction failed earlier and will be rolled back");
@@ -519,13 +551,20 @@ bool store_commit(Store *store, GError **error)
         roll_back(store);
         return fail(error, FAIL_LATER, "a part of the transaction failed: all of it was rolled back");
     }
-    if (no_stream(store, error) && count_change(store, error) && store->driver->commit(store->connection, error)) {
+    bool ready = no_stream(store, error) && count_change(store, error);
+    if (ready && store->driver->commit(store->connection, error)) {
         forget_transaction(store);
         return true;
     }
+    store->commit_unknown = ready && store->driver->commit_unknown && store->driver->commit_unknown(store->connection);
     g_prefix_error(error, "commit: ");
     roll_back(store);
     return false;
+}
+
+bool store_commit_unknown(const Store *store)
+{
+    return store->commit_unknown;
 }
 
 void store_rollback(Store *store)
@@ -729,11 +768,19 @@ void store_version_soon(Store *store)
     query_soon_all(store, false, version_sql, NULL, 0);
 }
 
+bool store_read_version(Store *store, int64_t *version, GError **error)
+{
+    g_autoptr(Query) query = query_start(store, error, version_sql, NULL, 0);
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *version = step == STEP_ROW ? query_integer(query, 0) : 0;
+    return step == STEP_ROW || (step == STEP_DONE && fail(error, FAIL_LATER, "the database has no version"));
+}
+
 int64_t store_version(Store *store)
 {
-    g_autoptr(Query) query = query_start(store, NULL, version_sql, NULL, 0);
-    bool read = query && query_step(query, NULL) == STEP_ROW;
-    int64_t version = read ? query_integer(query, 0) : --store->unknown; /* never the same twice: nothing is trusted */
+    int64_t version;
+    if (!store_read_version(store, &version, NULL))
+        version = --store->unknown; /* never the same twice: nothing is trusted */
     if (version != store->version || g_hash_table_size(store->keys) > KEYS_KEPT)
         g_hash_table_remove_all(store->keys);
     store->version = version;

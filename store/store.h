@@ -40,6 +40,14 @@ bool store_find(const char *driver, const char *where, GError **error);
  * or its file system is gone. Then this connection reads old data and its writes are lost, so open a new one. */
 bool store_present(Store *store, GError **error);
 
+/* Set how long (microseconds; 0: without end) the server of the database may take for an answer; after store_open(),
+ * there is no end. A server that takes longer is as good as away: the connection is given up (FAIL_LATER), and for a
+ * while all else fails at once. Within a transaction it has a minute at least, since it may wait for a lock. */
+void store_set_deadline(Store *store, int64_t us);
+#define STORE_DEADLINE_DOOR (5 * CLOCK_SECOND)    /* of what asks beside many others that must not wait */
+#define STORE_DEADLINE_PERSON (10 * CLOCK_SECOND) /* of what people wait for: pages, REST */
+#define STORE_DEADLINE_WORK (60 * CLOCK_SECOND)   /* of work that nobody waits for */
+
 /* See whether the server of the database can be reached, and connect anew where the connection was lost. True
  * where the database has no server (SQLite). Call it outside of transactions. */
 bool store_reachable(Store *store);
@@ -52,6 +60,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Store, store_free)
  * FAIL_NEVER) changes nothing and dooms nothing. */
 bool store_begin(Store *store, GError **error);
 bool store_commit(Store *store, GError **error);
+/* Was the connection lost under the last commit, so that nobody knows whether it was made? */
+bool store_commit_unknown(const Store *store);
 void store_rollback(Store *store);
 /* Begin a transaction that changes only rows of the lists in list_ids (of char *, List-Ids; an id that no list has is
  * passed over): numbers and Message-IDs of their posts, their held posts, effects, accounts. No transaction may be
@@ -59,6 +69,11 @@ void store_rollback(Store *store);
  * at its first read or write, and then FAIL_LATER for want of a lock comes from there. Where the driver allows it,
  * other connections write for other lists meanwhile; store_begin() waits for all of them. */
 bool store_begin_lists(Store *store, const GPtrArray *list_ids, GError **error);
+/* Begin a transaction that changes what belongs to people (members, addresses, users, requests that wait, accounts,
+ * rows of the outbox, events), and, where list_id is not NULL, rows of that list, too. What is said of
+ * store_begin_lists() holds. Of these transactions there is one at a time, but posts of other lists are settled
+ * meanwhile. */
+bool store_begin_people(Store *store, const char *list_id, GError **error);
 /* Let the commits of this connection not wait for the disk from now on. They are durable once the caller has synced the
  * file *fd (borrowed) after them, as a caller can who syncs a batch of files anyway. When that sync fails, end the
  * process: other processes may have read commits that a loss of power would undo. A driver that cannot do this sets
@@ -70,6 +85,7 @@ void store_expect_bulk(Store *store);
 /* Begin a transaction whose commit waits for the disk also after store_leave_sync(), and is seen by nobody before it is
  * durable. No transaction may be open. */
 bool store_begin_durable(Store *store, GError **error);
+bool store_begin_people_durable(Store *store, const char *list_id, GError **error);
 /* Set a savepoint inside a transaction, for example before each entry of a batch. store_savepoint_end() with keep false
  * undoes all writes since the savepoint, and with keep true keeps them. Undoing also lifts a doom that came after the
  * savepoint, unless the database gave up the whole transaction. */
@@ -100,5 +116,6 @@ bool store_expire(Store *store, int64_t age_us, GError **error);
 
 /* Return a number that changes when any process changes lists, their settings, domains or secrets. Whoever keeps such
  * things in memory reads them again when the number is another one. Members, posts and bounces do not change it. While
- * the database cannot be read, each call returns another number. */
+ * the database cannot be read, each call returns another number, and store_read_version() fails. */
 int64_t store_version(Store *store);
+bool store_read_version(Store *store, int64_t *version, GError **error);

@@ -63,7 +63,7 @@ static bool create_schema(PgsqlConnection *self, GError **error)
     g_autofree char *alone = g_strconcat("BEGIN; SELECT pg_advisory_xact_lock(0); ", create, "; COMMIT", NULL);
     if (pgsql_run(self, alone, error))
         return true;
-    libpq.PQclear(libpq.PQexec(self->server, "ROLLBACK"));
+    libpq.PQclear(pgsql_exec(self, "ROLLBACK"));
     return false;
 }
 
@@ -229,7 +229,8 @@ static bool prepare(PgsqlStatement *self, GError **error)
         if (!pgsql_settle(connection, error))
             return false;
         g_autofree char *name = g_strdup_printf("s%u", ++connection->names);
-        PGresult *result = libpq.PQprepare(connection->server, name, self->sql, self->count, self->types);
+        PGresult *result = pgsql_answer(
+            connection, libpq.PQsendPrepare(connection->server, name, self->sql, self->count, self->types));
         if (!pgsql_succeeded(result))
             return pgsql_failed(connection, result, error);
         libpq.PQclear(result);
@@ -240,25 +241,20 @@ static bool prepare(PgsqlStatement *self, GError **error)
     return true;
 }
 
-/* Send the statement, which is prepared. */
+/* The statement is prepared. 1: it was sent. */
+static int send_values(PgsqlStatement *self)
+{
+    PgsqlConnection *connection = self->connection;
+    return connection->pooled ? libpq.PQsendQueryParams(connection->server, self->sql, self->count, self->types,
+                                                        self->values, self->lengths, self->formats, 0)
+                              : libpq.PQsendQueryPrepared(connection->server, self->prepared, self->count, self->values,
+                                                          self->lengths, self->formats, 0);
+}
+
 static bool send(void *statement, GError **error)
 {
     PgsqlStatement *self = statement;
-    PgsqlConnection *connection = self->connection;
-    int sent = connection->pooled ? libpq.PQsendQueryParams(connection->server, self->sql, self->count, self->types,
-                                                            self->values, self->lengths, self->formats, 0)
-                                  : libpq.PQsendQueryPrepared(connection->server, self->prepared, self->count,
-                                                              self->values, self->lengths, self->formats, 0);
-    return pgsql_sent(connection, sent == 1, error);
-}
-
-static PGresult *execute(PgsqlStatement *self)
-{
-    PgsqlConnection *connection = self->connection;
-    return connection->pooled ? libpq.PQexecParams(connection->server, self->sql, self->count, self->types,
-                                                   self->values, self->lengths, self->formats, 0)
-                              : libpq.PQexecPrepared(connection->server, self->prepared, self->count, self->values,
-                                                     self->lengths, self->formats, 0);
+    return pgsql_sent(self->connection, send_values(self) == 1, error);
 }
 
 /* Run it in one round trip, together with what was sent before. Outside of a transaction it is done again where another
@@ -273,7 +269,7 @@ static bool run(PgsqlStatement *self, GError **error)
     if (connection->waiting > 0)
         return send(self, error) && (self->result = pgsql_collect(connection, error));
     unsigned tries = libpq.PQtransactionStatus(connection->server) == PQTRANS_IDLE ? PGSQL_CONFLICT_TRIES : 1;
-    while (self->result = execute(self), pgsql_is_conflict(self->result) && --tries > 0)
+    while (self->result = pgsql_answer(connection, send_values(self)), pgsql_is_conflict(self->result) && --tries > 0)
         libpq.PQclear(self->result);
     if (!pgsql_succeeded(self->result))
         return pgsql_failed(connection, g_steal_pointer(&self->result), error);
@@ -384,7 +380,7 @@ static PGresult *fetch(PgsqlStatement *self, GError **error)
         return NULL;
     }
     g_autofree char *sql = g_strdup_printf("FETCH %d FROM %s", self->asked = FETCH_ROWS, self->cursor);
-    PGresult *result = libpq.PQexec(connection->server, sql);
+    PGresult *result = pgsql_exec(connection, sql);
     if (libpq.PQresultStatus(result) == PGRES_TUPLES_OK)
         return result;
     pgsql_failed(connection, result, error);
@@ -448,7 +444,7 @@ static void pgsql_reset(void *statement)
     PgsqlConnection *connection = self->connection;
     if (*self->cursor && self->own_transaction && self->cursor_generation == connection->generation &&
         --connection->streams == 0 && connection->server)
-        libpq.PQclear(libpq.PQexec(connection->server, "COMMIT"));
+        libpq.PQclear(pgsql_exec(connection, "COMMIT"));
     *self->cursor = '\0';
     g_clear_pointer(&self->result, libpq.PQclear);
     g_ptr_array_set_size(self->unescaped, 0);
@@ -499,6 +495,11 @@ static int64_t pgsql_changed_ever(void *connection)
 }
 
 /* ---- the server ---- */
+
+static void pgsql_deadline(void *connection, int64_t us)
+{
+    ((PgsqlConnection *)connection)->deadline = us;
+}
 
 static bool pgsql_clock(void *connection, int64_t *now, GError **error)
 {
@@ -592,15 +593,15 @@ static const char *pgsql_column(void *statement, int column, ValueType *type)
  * is one of these. */
 static bool each_table(PgsqlConnection *self, const char *before, const char *behind, GPtrArray *faults, GError **error)
 {
-    PGresult *tables = libpq.PQexec(self->server,
-                                    "SELECT quote_ident(relname) FROM pg_class WHERE relkind = 'r' AND "
+    self->deadline = 0; /* that takes its time */
+    PGresult *tables = pgsql_exec(self, "SELECT quote_ident(relname) FROM pg_class WHERE relkind = 'r' AND "
                                     "relnamespace = to_regnamespace(quote_ident(current_schema())) ORDER BY relname");
     if (!pgsql_succeeded(tables))
         return pgsql_failed(self, tables, error);
     bool ok = true;
     for (int i = 0; ok && i < libpq.PQntuples(tables); i++) {
         g_autofree char *sql = g_strconcat(before, libpq.PQgetvalue(tables, i, 0), behind, NULL);
-        PGresult *result = libpq.PQexec(self->server, sql);
+        PGresult *result = pgsql_exec(self, sql);
         const char *state = libpq.PQresultErrorField(result, PG_DIAG_SQLSTATE);
         if (faults && state && g_str_has_prefix(state, "XX")) {
             g_ptr_array_add(faults, g_strdup_printf("table %s: %s", libpq.PQgetvalue(tables, i, 0),
@@ -720,11 +721,13 @@ const StoreDriver store_pgsql = {
     .begin_lists = pgsql_begin_lists,
     .lock_site = pgsql_lock_site,
     .commit = pgsql_commit,
+    .commit_unknown = pgsql_commit_unknown,
     .rollback = pgsql_rollback,
     .in_transaction = pgsql_in_transaction,
     .is_sound = pgsql_is_sound,
     .key = pgsql_key,
     .keys_above = pgsql_keys_above,
+    .deadline = pgsql_deadline,
     .clock = pgsql_clock,
     .expect_bulk = pgsql_expect_bulk,
     .system = pgsql_system,

@@ -118,7 +118,8 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
         return gone;
     Case given = {.bounces = shared->more, .entry = entry, .outcome = outcome, .list = list, .now = clock_now(),
                   .key = name_effect("bounces", entry_name(entry)->hash)};
-    bool done = store_begin(shared->store, error) && list_runner_end(shared, dispatch(&given, error), error);
+    bool done = store_begin_people(shared->store, list->list_id, error) &&
+                list_runner_end(shared, dispatch(&given, error), error);
     g_free(given.key);
     return done;
 }

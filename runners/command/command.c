@@ -623,7 +623,7 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     }
     if (!list && !signs_in)
         return fail_with(error, &fault);
-    if (!store_begin(shared->store, error))
+    if (!store_begin_people(shared->store, list ? list->list_id : NULL, error))
         return false;
     return list_runner_end(shared, handle_with(runner, entry, list, outcome, error), error);
 }

@@ -60,7 +60,7 @@ static bool is_store_away(Runner *runner)
 static bool start(Runner *runner, GError **error)
 {
     const Config *config = runner_config(runner);
-    g_autoptr(Store) store = store_open_configured(config, false, error);
+    g_autoptr(Store) store = store_open_for_work(config, error);
     int log = -1;
     if (!store || !store_leave_sync(store, &log, error) || !this_host_check(store, runner_spool(runner), config, error))
         return false;
@@ -88,7 +88,7 @@ static bool begin(Runner *runner, GError **error)
         log_fatal(CHILD_EXIT_LATER, "%s", gone->message);
     list_cache_refresh(own->lists);
     own->counted = own->looked = false;
-    if (!store_begin(own->store, error))
+    if (!store_begin_people(own->store, NULL, error))
         return false;
     if (settle_joins(own, error))
         return true;
@@ -146,7 +146,7 @@ static bool settle_now(Defragment *own, GError **error)
 {
     if (own->joins->len == 0)
         return true;
-    if (!store_begin(own->store, error))
+    if (!store_begin_people(own->store, NULL, error))
         return false;
     if (settle_joins(own, error))
         return store_commit(own->store, error);

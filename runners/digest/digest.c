@@ -133,7 +133,7 @@ static bool collect_now(Runner *runner, Entry *entry, const List **list, DigestI
 {
     ListRunner *own = runner_data(runner);
     *list = list_cache_get(own->lists, entry_list(entry), error);
-    if (!*list || !store_begin(own->store, error))
+    if (!*list || !store_begin_people(own->store, (*list)->list_id, error))
         return false;
     if (collect(runner, entry, *list, issue, error))
         return store_commit(own->store, error);

@@ -112,7 +112,7 @@ static bool is_store_away(Runner *runner)
 static bool start(Runner *runner, GError **error)
 {
     const Config *config = runner_config(runner);
-    g_autoptr(Store) store = store_open_configured(config, false, error);
+    g_autoptr(Store) store = store_open_for_work(config, error);
     int log = -1;
     if (!store || !store_leave_sync(store, &log, error) || !this_host_check(store, runner_spool(runner), config, error))
         return false;

@@ -72,7 +72,7 @@ static bool hooks_start(Runner *runner, GError **error)
     own->sign = g_build_filename(config_string(config, "master", "runtime_directory"), EVENT_SIGN, NULL);
     own->fresh = g_ptr_array_new_with_free_func(fresh_free);
     own->hooks = hooks_read(config, error);
-    own->store = own->hooks ? store_open_configured(config, false, error) : NULL;
+    own->store = own->hooks ? store_open_for_work(config, error) : NULL;
     return own->store && units_start(runner, own->store, error);
 }
 
@@ -96,7 +96,7 @@ static bool hooks_begin(Runner *runner, GError **error)
     if (own->store && !store_present(own->store, NULL))
         g_clear_pointer(&own->store, store_free);
     if (!own->store)
-        own->store = store_open_configured(config, false, error);
+        own->store = store_open_for_work(config, error);
     return own->store != NULL;
 }
 
@@ -130,7 +130,7 @@ static void divide(Hooks *own, Entry *entry, Outcome *outcome)
 
 static bool note_all(Hooks *own, GError **error)
 {
-    if (!store_begin(own->store, error))
+    if (!store_begin_people(own->store, NULL, error))
         return false;
     for (guint at = 0; at < own->fresh->len; at++)
         if (!event_row_add(own->store, &((Fresh *)own->fresh->pdata[at])->event, error)) {

@@ -319,7 +319,7 @@ static bool start(void *data, const Process *process, GError **error)
     own->child = process->child;
     own->config = process->config;
     own->lease = config_duration(own->config, "host", "lease");
-    own->store = store_open_configured(own->config, false, error);
+    own->store = store_open_for_work(own->config, error);
     own->spool = own->store ? spool_open(config_string(own->config, "spool", "directory"), error) : NULL;
     if (!own->spool || !begin(own, error))
         return false;

@@ -263,7 +263,7 @@ static void delete_roster(Call *call)
     if (!list || !form_expect(call, "emails", ""))
         return;
     g_auto(GStrv) emails = form_words(call, "emails");
-    g_autoptr(Work) work = rest_begin(call);
+    g_autoptr(Work) work = rest_begin_people(call, list->list_id);
     if (!work)
         return;
     g_autoptr(json_t) result = json_object();
@@ -367,7 +367,7 @@ static void change_member(Call *call, const Member *known)
         (!form_is_empty(call, "moderation_action") &&
          !form_choice(call, "moderation_action", FORM_ACTIONS, &change.action)))
         return;
-    g_autoptr(Work) work = rest_begin(call);
+    g_autoptr(Work) work = rest_begin_people(call, known->list_id);
     if (!work)
         return;
     /* Read once more: what others changed since must stay. */

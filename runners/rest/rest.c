@@ -23,15 +23,20 @@ typedef struct Door {
 
 /* ---- what functions work with ---- */
 
-static void cannot(Call *call, GError *error)
+static void refuse_for_now(Call *call, GError *error, const char *text)
 {
     log_error("%s %s peer=%s result=503: %s", http_verb(call->http), call->path, http_peer(call->http),
               error ? error->message : "no reason known");
     g_clear_error(&error);
-    if (call->answered)
-        return;
-    http_set_header(call->http, "Retry-After", "10");
-    answer_refusal(call, 503, "The server cannot do this now; its log says why. Nothing was changed; try again");
+    if (!call->answered)
+        answer_refusal(call, 503, "%s", text);
+}
+
+static void cannot(Call *call, GError *error)
+{
+    if (!call->answered)
+        http_set_header(call->http, "Retry-After", "10");
+    refuse_for_now(call, error, "The server cannot do this now; its log says why. Nothing was changed; try again");
 }
 
 /* A unit that cannot be settled now keeps nobody from reading, nor from other changes. */
@@ -60,9 +65,9 @@ Store *rest_store(Call *call)
     return store;
 }
 
-Work *rest_begin(Call *call)
+/* NULL: 503 was answered. */
+static Work *make_work(Call *call)
 {
-    GError *error = NULL;
     Store *store = rest_store(call);
     if (!store)
         return NULL;
@@ -71,8 +76,24 @@ Work *rest_begin(Call *call)
                    .door = DOOR_REST,
                    .name = name,
                    .from = http_peer(call->http)};
-    g_autoptr(Work) work = work_new(store, &call->rest->site, &actor);
-    if (work_begin(work, &error))
+    return work_new(store, &call->rest->site, &actor);
+}
+
+Work *rest_begin(Call *call)
+{
+    GError *error = NULL;
+    g_autoptr(Work) work = make_work(call);
+    if (!work || work_begin(work, &error))
+        return g_steal_pointer(&work);
+    cannot(call, error);
+    return NULL;
+}
+
+Work *rest_begin_people(Call *call, const char *list_id)
+{
+    GError *error = NULL;
+    g_autoptr(Work) work = make_work(call);
+    if (!work || work_begin_people(work, list_id, &error))
         return g_steal_pointer(&work);
     cannot(call, error);
     return NULL;
@@ -83,7 +104,11 @@ bool rest_commit(Call *call, Work *work)
     GError *error = NULL;
     if (work_commit(work, call->rest->spool, &error))
         return true;
-    cannot(call, error);
+    if (work_is_unknown(work)) /* a program that tries again unseen would take "exists already" for a fault */
+        refuse_for_now(call, error, "The connection to the database was lost just when the change was written, so it "
+                                    "may have been made or not; look before you try again");
+    else
+        cannot(call, error);
     return false;
 }
 

@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declare what the resources of the REST interface share: the call, its parameters, the answer. One resource is one
- * file; at its end stands a table of {verb, path, function}, and routes.c knows all tables. README.md tells how a call
- * runs.
+ * Declare what the resources of the REST interface share: the call (README.md), its parameters, the answer. One
+ * resource is one file; at its end stands a table of {verb, path, function}, and routes.c knows all tables.
  *
  * A function answers its call exactly once, with one of the answer_ functions. All of it lives as long as the call.
  */
@@ -65,9 +64,10 @@ extern const HttpSpec rest_spec;
 Store *rest_open(Rest *rest, GError **error);
 /* Return the store of the call, which stays the same until its end. NULL: 503 was answered. */
 Store *rest_store(Call *call);
-/* Make a unit of work in the caller's name, and begin it. NULL: 503 was answered. */
+/* Make a unit of work in the caller's name, and begin it, or work_begin_people(). NULL: 503 was answered. */
 Work *rest_begin(Call *call);
-/* Commit a unit of work; if it is freed without, it is undone. False: 503 was answered, and nothing was done. */
+Work *rest_begin_people(Call *call, const char *list_id);
+/* Commit a unit of work; if it is freed without, it is undone. False: 503 was answered. */
 bool rest_commit(Call *call, Work *work);
 /* End a change: when done is true, commit it and answer 204; else rest_fail() with *error (taken). work may be NULL
  * where done is false. */

@@ -222,7 +222,9 @@ void subscribe(Call *call)
                      "invitation send_welcome_message") ||
         !read_wish(call, &wish))
         return;
-    g_autoptr(Work) work = rest_begin(call);
+    Store *store = rest_store(call);
+    g_autoptr(List) named = store ? list_find(store, wish.list_id, NULL) : NULL; /* told below where there is none */
+    g_autoptr(Work) work = store ? rest_begin_people(call, named ? named->list_id : NULL) : NULL;
     if (!work)
         return;
     GError *error = NULL;
@@ -268,7 +270,7 @@ void unsubscribe(Call *call, const Member *member)
     if (!form_expect(call, "", "pre_confirmed pre_approved") ||
         !form_bool(call, "pre_confirmed", &confirmed) || !form_bool(call, "pre_approved", &approved))
         return;
-    g_autoptr(Work) work = rest_begin(call);
+    g_autoptr(Work) work = rest_begin_people(call, member->list_id);
     if (!work)
         return;
     if (member->role != ROLE_MEMBER) {

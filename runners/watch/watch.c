@@ -58,7 +58,7 @@ static json_t *ask(Watch *own, GError **error)
 {
     g_autoptr(GError) away = NULL;
     json_t *state = site_state_ask(own->config, MASTER_SECONDS, error);
-    g_autoptr(Store) store = state ? store_open_configured(own->config, false, &away) : NULL;
+    g_autoptr(Store) store = state ? store_open_for_work(own->config, &away) : NULL;
     if (store)
         site_state_add(store, own->config, state);
     else if (state)
@@ -118,7 +118,7 @@ static bool open_store(Watch *own, GError **error)
 {
     if (own->store)
         return true;
-    own->store = store_open_configured(own->config, false, error);
+    own->store = store_open_for_work(own->config, error);
     if (own->store)
         sender_init(&own->sender, own->config, own->store, own->spool);
     return own->store != NULL;

@@ -84,7 +84,7 @@ static void post_leave(WebCall *call)
         web_notice(call, 404, "bad_token", json_pack("{sb}", "unknown", true));
         return;
     }
-    g_autoptr(Work) work = web_begin(call);
+    g_autoptr(Work) work = web_begin_people(call, seen.list_id);
     if (!work)
         return;
     if (!leave_token(work, call->args[0], one_click ? LEAVE_BY_ONE_CLICK : LEAVE_BY_PAGE, &made, &error))

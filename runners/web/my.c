@@ -45,7 +45,7 @@ static void post_sign_in(WebCall *call)
         return;
     }
     g_autofree char *address = g_strstrip(g_strdup(web_field(call, "address")));
-    g_autoptr(Work) work = web_begin(call);
+    g_autoptr(Work) work = web_begin_people(call, NULL);
     if (!work)
         return;
     if (!sign_in_is_full(work, &full, &error) || !sign_in_take(work, address, &valid, &error))
@@ -88,7 +88,7 @@ static void post_link(WebCall *call)
         return;
     const char *named = http_header(call->http, "User-Agent");
     g_autofree char *agent = visible_line(named ? named : "", AGENT);
-    g_autoptr(Work) work = web_begin(call);
+    g_autoptr(Work) work = web_begin_people(call, NULL);
     if (!work)
         return;
     if (!sign_in_begin(work, call->args[0], agent, &result, &token, &error)) {

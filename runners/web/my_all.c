@@ -29,7 +29,7 @@ static void post_all(WebCall *call)
     if (!person)
         return;
     const char *wrong = read_wish(call, &mail, &vacation);
-    g_autoptr(Work) work = wrong ? NULL : web_begin(call);
+    g_autoptr(Work) work = wrong ? NULL : web_begin_people(call, NULL);
     if (!wrong && !work)
         return;
     if (work)

@@ -170,7 +170,7 @@ static bool set_options(WebCall *call, const Member *member, const List *list, c
                         const char **wrong)
 {
     GError *error = NULL;
-    g_autoptr(Work) work = web_begin(call);
+    g_autoptr(Work) work = web_begin_people(call, list->list_id);
     if (!work)
         return false;
     work_become(work, ACTOR_MEMBER, member->address);
@@ -222,7 +222,7 @@ static void post_leave(WebCall *call)
     const SignedIn *person = my_sender(call);
     if (!person || !find_membership(call, person, &member, &list))
         return;
-    g_autoptr(Work) work = web_begin(call);
+    g_autoptr(Work) work = web_begin_people(call, list->list_id);
     if (!work)
         return;
     work_become(work, ACTOR_MEMBER, member->address);

@@ -197,8 +197,9 @@ void web_fail(WebCall *call, GError *error)
         web_notice(call, 200, "done", NULL);
         return;
     }
-    http_set_header(call->http, "Retry-After", "10");
-    web_notice(call, 503, "later", NULL);
+    if (!call->unknown) /* else it should not be tried again unseen */
+        http_set_header(call->http, "Retry-After", "10");
+    web_notice(call, 503, call->unknown ? "unknown_change" : "later", NULL);
 }
 
 void web_missing(WebCall *call, GError *error)
@@ -311,10 +312,21 @@ Work *web_begin(WebCall *call)
     return NULL;
 }
 
+Work *web_begin_people(WebCall *call, const char *list_id)
+{
+    GError *error = NULL;
+    g_autoptr(Work) work = web_look(call);
+    if (!work || work_begin_people(work, list_id, &error))
+        return g_steal_pointer(&work);
+    web_fail(call, error);
+    return NULL;
+}
+
 bool web_commit(WebCall *call, Work *work)
 {
     GError *error = NULL;
     call->changed = work_commit(work, call->web->spool, &error);
+    call->unknown = !call->changed && work_is_unknown(work);
     if (call->changed)
         return true;
     web_fail(call, error);

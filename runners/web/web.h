@@ -56,6 +56,7 @@ typedef struct WebCall {
     bool person_known; /* web_person() has looked who is signed in */
     bool answered;
     bool changed; /* web_commit() has written something */
+    bool unknown; /* a commit failed, and nobody knows whether the change was made */
 } WebCall;
 
 /* A path with the function that answers it. In the path, such as "/confirm/{}", each {} is one segment. */
@@ -79,6 +80,8 @@ Work *web_look(WebCall *call);
 /* Make a unit of work as web_look() does, for changing something, and begin its transaction. End it with web_commit(),
  * or free it to undo it. NULL: it cannot be begun. */
 Work *web_begin(WebCall *call);
+/* Do the same with work_begin_people(). */
+Work *web_begin_people(WebCall *call, const char *list_id);
 /* Commit a unit of work. The caller still frees it. false: nothing was written. */
 bool web_commit(WebCall *call, Work *work);
 /* Return the value of a field of the form that was sent as the body; "" where there is none; borrowed from the call. */

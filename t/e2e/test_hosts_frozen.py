@@ -19,7 +19,8 @@ from support.rest import Rest, serving
 pytestmark = pytest.mark.skipif(not postgresql.programs(), reason="PostgreSQL's server is not installed")
 
 ANNE, BOB = "anne@example.org", "bob@example.net"
-LOCKED = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE '%@a.example.com' AND wait_event_type = 'Lock'"
+LOCKED = ("SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE '%@a.example.com' AND "
+          "wait_event_type = 'Lock'")
 
 
 @pytest.fixture

@@ -114,6 +114,95 @@ def test_the_server_goes_and_comes_back(site, sink, server):
     assert workers(site) == started and "the database is back after" in site.log_text()
 
 
+def test_the_server_stands_still(site, sink, server):
+    """It keeps its connections and takes new ones, and answers nothing, as when its disk does not answer. That is as if
+    it were away: a door waits for it once, and then only now and then."""
+    api, subjects = Rest(site), [f"meanwhile {number:02}" for number in range(20)]
+    started = workers(site)
+    with server.standing_still():
+        wait_until(lambda: answer(site, "other") == 451, 60, "451 for a list that the door does not know")
+        assert answer(site, "talk") == 250 and answer(site, "stranger") == 451
+        for subject in subjects:
+            send(site, subject)
+        away = wait_until(lambda: (told := api.call("GET", "lists")).status == 503 and told, 60, "503")
+        assert int(away.headers["Retry-After"]) > 0
+        wait_until(lambda: (told := site.run("status")).returncode != 0 and "the database is away since" in told.stdout,
+                   60, "the status to tell")
+        assert answer(site, "talk") == 250 and arrived(sink) == {}
+    assert_all_came(site, sink, subjects)
+    wait_until(lambda: answer(site, "other") == 250, 120, "the door to know again")
+    assert answer(site, "stranger") == 550
+    wait_until(lambda: api.call("GET", "lists").status == 200, 120, "REST to answer again")
+    wait_until(lambda: site.run("status").returncode == 0, 120, "the status to be well")
+    assert workers(site) == started
+
+
+def test_poolers_before_primary_and_standby(instances, sink, server):
+    """Each server has a PgBouncer before it, and both are in the address. PgBouncer does not know which server takes
+    writes, so the servers are asked themselves, and each process finds the new primary."""
+    standby = postgresql.Server(copy_of=server)
+    poolers = []
+    try:
+        poolers += [postgresql.Pooler(server), postgresql.Pooler(standby)]
+        ports = ",".join(str(pooler.port) for pooler in poolers)
+        instance = instances(sink.port)
+        url = server.url().replace("host=127.0.0.1", "host=127.0.0.1,127.0.0.1")
+        instance.set({"store": {"path": None, "driver": "postgresql",
+                                "url": url.replace(f"port={server.port}", f"port={ports}")}})
+        instance.create_list("talk", members=[ANNE, BOB])
+        instance.start()
+        started, subjects = workers(instance), [f"{number:03}" for number in range(60)]
+        for subject in subjects[:30]:
+            send(instance, subject)
+        wait_until(lambda: (position := server.sql("SELECT pg_current_wal_lsn()")[0]) and
+                   standby.sql(f"SELECT pg_last_wal_replay_lsn() >= '{position}'") == ["t"], 60, "the standby")
+        server.stop()
+        standby.promote()
+        server.become_standby_of(standby)
+        for subject in subjects[30:]:
+            while True:  # 451 while the door does not know yet that the other one takes writes
+                with contextlib.suppress(smtplib.SMTPException):
+                    send(instance, subject)
+                    break
+        assert_all_came(instance, sink, subjects)
+        assert workers(instance) == started
+        assert instance.cli("list", "show", f"talk@{HOST}")
+    finally:
+        for pooler in poolers:
+            pooler.stop()
+        standby.remove()
+
+
+def test_a_commit_of_which_nobody_knows(site, server):
+    """The server's process ends while its commit waits for a standby: the change is there, or not, and REST does not
+    say that nothing was changed. Where the server refused before, it does."""
+    api, answers = Rest(site), []
+
+    def join(address):
+        answers.append(api.call("POST", "members", list_id=f"talk.{HOST}", subscriber=address, pre_verified=True,
+                                pre_confirmed=True, pre_approved=True, send_welcome_message=False))
+
+    waiting = "FROM pg_stat_activity WHERE application_name LIKE 'rest%' AND wait_event = 'SyncRep'"
+    server.sql("ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()")
+    asking = threading.Thread(target=join, args=("carl@example.org",))
+    asking.start()
+    wait_until(lambda: server.sql(f"SELECT pid {waiting}"), 60, "the commit to wait")
+    server.sql(f"SELECT pg_terminate_backend(pid) {waiting}")
+    asking.join(60)
+    assert not asking.is_alive()
+    server.sql("ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()")
+    assert answers[0].status == 503 and "may have been made" in answers[0].text, answers
+    assert "Nothing was changed" not in answers[0].text and "Retry-After" not in answers[0].headers
+    wait_until(lambda: join("carl@example.org") or answers[-1].status != 503, 60, "REST to go on")
+    assert answers[-1].status == 409
+    with contextlib.closing(postgresql.connect(server.url("site"))) as connection:
+        connection.execute("LOCK TABLE member IN SHARE ROW EXCLUSIVE MODE")
+        join("dora@example.org")
+    assert answers[-1].status == 503 and "Nothing was changed" in answers[-1].text
+    join("dora@example.org")
+    assert answers[-1].status == 201
+
+
 def test_the_standby_takes_over(instances, sink, server):
     """The primary dies in the middle of the work; once the other one is promoted, all goes on there."""
     server.sql("ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()")

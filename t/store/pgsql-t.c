@@ -2,8 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Test what only a server can do to a store: lose its connection at any moment, be another one, refuse. Skipped unless
  * LISTRUNNER_STORE is postgresql. */
+#include <signal.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "store/ban.h"
 #include "store/pgsql_connection.h"
 #include "store/store_internal.h"
@@ -466,6 +468,63 @@ static void test_frozen(Fixture *fixture, const void *data)
     }
 }
 
+/* A change of a member holds up neither posts of other lists nor those who only read, and they hold up nobody. */
+static void test_people_and_posts(Fixture *fixture, const void *data)
+{
+    (void)data;
+    if (!is_postgresql())
+        return;
+    GError *error = NULL;
+    g_autoptr(List) other = list_create(fixture->store, "other@example.com", &error);
+    g_assert_no_error(error);
+    g_autoptr(Store) posts = fixture_connect(fixture, &error);
+    g_autoptr(GPtrArray) lists = g_ptr_array_new();
+    g_ptr_array_add(lists, (gpointer) "other.example.com");
+    static const char *const of[] = {LIST, NULL};
+    for (size_t i = 0; i < G_N_ELEMENTS(of); i++) {
+        g_autofree char *address = g_strdup_printf("joins%zu@example.org", i);
+        assert_ok(store_begin_people(fixture->store, of[i], &error), error);
+        assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, address, NULL, NULL, &error), error);
+        bool known;
+        assert_ok(store_begin_lists(posts, lists, &error), error);
+        SeenMail seen = {address, "in:1", "spool", 1, NULL};
+        assert_ok(list_record_message_id(posts, "other.example.com", &seen, &known, &error), error);
+        assert_ok(store_commit(posts, &error), error);
+        assert_ok(store_commit(fixture->store, &error), error); /* not ended: the other did not wait */
+    }
+    g_assert_cmpint(number(posts, "SELECT count(*) FROM member"), ==, 2);
+    g_assert_cmpint(number(posts, "SELECT count(*) FROM message_id"), ==, 2);
+}
+
+/* A server that keeps the connection and answers nothing is as good as away, and comes back by itself. A door learns
+ * that at once from then on. */
+static void test_stalled(Fixture *fixture, const void *data)
+{
+    (void)data;
+    if (!is_postgresql())
+        return;
+    GError *error = NULL;
+    g_autoptr(Store) stalled = fixture_connect(fixture, &error);
+    store_set_deadline(stalled, CLOCK_SECOND);
+    for (int within = 0; within < 2; within++) {
+        pid_t process = (pid_t)process_of(stalled);
+        if (kill(process, SIGSTOP) != 0) {
+            g_test_skip("the server is not on this machine, or not ours");
+            return;
+        }
+        int64_t version;
+        for (int tries = 0; tries < 100; tries++) {
+            g_assert_false(store_read_version(stalled, &version, &error));
+            assert_failed(FAIL_LATER, error);
+            g_assert_false(store_reachable(stalled));
+        }
+        kill(process, SIGCONT);
+        while (!store_reachable(stalled))
+            g_usleep(10000);
+        assert_ok(store_read_version(stalled, &version, &error), error);
+    }
+}
+
 static void refused(const char *where, bool create, int code, const char *words)
 {
     GError *error = NULL;
@@ -514,6 +573,8 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/pgsql/a part before", test_part_before);
     TEST_WITH_LIST("/pgsql/a stranger of two lists", test_stranger_of_two_lists);
     TEST_WITH_LIST("/pgsql/a frozen holder of locks", test_frozen);
+    TEST_WITH_LIST("/pgsql/people and posts", test_people_and_posts);
+    TEST_WITH_LIST("/pgsql/a server that stands still", test_stalled);
     TEST("/pgsql/refused", test_refused);
     return g_test_run();
 }

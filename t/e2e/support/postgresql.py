@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """A PostgreSQL server of Debian's package, on loopback, in a directory of its own."""
+import contextlib
 import os
 import re
 import shutil
@@ -34,6 +35,13 @@ def connect(url):
             return cursor
 
     return psycopg2.connect(url, connection_factory=Connection)
+
+
+def children(parent):
+    found = []
+    for task in Path(f"/proc/{parent}/task").glob("*/children"):
+        found += map(int, task.read_text().split())
+    return found
 
 
 class Server:
@@ -81,6 +89,30 @@ class Server:
 
     def stop(self, how="immediate"):
         self.tool("pg_ctl", "-D", self.data, "-m", how, "-w", "-t", "60", "stop")
+
+    def become_standby_of(self, other):
+        """Begin anew as a copy of the other one, at the same address."""
+        shutil.rmtree(self.data)
+        self.tool("pg_basebackup", "-D", self.data, "-h", other.directory, "-p", other.port, "-R", "-X", "stream",
+                  "-c", "fast")
+        self.start()
+
+    @contextlib.contextmanager
+    def standing_still(self):
+        """No process of it runs; the kernel goes on taking connections for it."""
+        master = int((self.data / "postmaster.pid").read_text().split("\n")[0])
+        stopped = []
+        try:
+            while new := [pid for pid in [master, *children(master)] if pid not in stopped]:
+                for pid in new:
+                    stopped.append(pid)
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGSTOP)
+            yield
+        finally:
+            for pid in stopped:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
 
     def promote(self):
         self.tool("pg_ctl", "-D", self.data, "-w", "-t", "60", "promote")
