@@ -22,7 +22,7 @@ Hashed *hashed_new(Store *store);
 void hashed_free(Hashed *hashed);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Hashed, hashed_free)
 
-/* What a VERP address is to prove; all is borrowed. */
+/* The proof that a VERP address brings; all is borrowed. */
 typedef struct HashedProof {
     VerpKeys *keys;
     VerpPurpose purpose;

@@ -29,7 +29,7 @@ typedef enum BounceClass {
     BOUNCE_COMPLAINT,
 } BounceClass;
 
-/* What a failure is about. Only what is about the recipient costs a member points. */
+/* The subject of a failure. Only a failure that is about the recipient costs a member points. */
 typedef enum BounceAbout {
     BOUNCE_ABOUT_RECIPIENT, /* its mailbox, domain or mail system */
     BOUNCE_ABOUT_SENDER,    /* who sends: its address, host, reputation, authentication or rate, whoever is to get it */

@@ -171,8 +171,8 @@ static bool is_undated(const char *text)
     return sender == count || is_date(words + sender) || is_date(words);
 }
 
-/* Tell the kind of a line, and its time, or 0 where it has none (RFC 4155: "From anne@example.org Wed Jan  3 11:11:11 2001",
- * perhaps with a zone). Text may begin so, too, and is no line between mails. */
+/* Tell the kind of a line, and its time, or 0 where it has none (RFC 4155, perhaps with a zone: "From anne@example.org
+ * Wed Jan  3 11:11:11 2001"). Text may begin so, too, and is no line between mails. */
 static FromLine read_from_line(const char *line, size_t length, int64_t *time)
 {
     struct tm weekday;

@@ -156,7 +156,8 @@ static bool perform(const HttpRequest *request, const HttpSent *sent, HttpAnswer
     curl.mime_free(parts);
     curl.easy_cleanup(handle);
     if (code != CURLE_OK && exchange.forbidden)
-        return fail(error, FAIL_NEVER, "%s: its host has an address that is not a public one, or is one of this host", request->url);
+        return fail(error, FAIL_NEVER, "%s: its host has an address that is not a public one, or is one of this host",
+                    request->url);
     bool unusable = code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
     return code == CURLE_OK ||
            fail(error, unusable ? FAIL_CONFIG : FAIL_LATER, "%s: %s", request->url, curl.easy_strerror(code));

@@ -43,8 +43,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Host, host_free)
 /* Read the database's clock, the same for all hosts; microseconds since 1970. */
 bool host_clock(Store *store, int64_t *now, GError **error);
 
-/* Find out since when commits wait for the database's synchronous standby, which is away or slow; *since is 0 where none
- * has waited for two seconds. */
+/* Find out since when commits wait for the database's synchronous standby, which is away or slow; *since is 0 where
+ * none has waited for two seconds. */
 bool host_waits_for_standby(Store *store, int64_t *since, GError **error);
 
 /* See whether host->spool may be worked under host->name on the machine with host->boot; nothing is changed. No host

@@ -521,7 +521,7 @@ static char *canonical_words(const ListSetting *setting, const char *value, GErr
     return words_join(words);
 }
 
-/* What the setting's form asks besides. */
+/* Check the rules of the setting's own form. */
 static bool form_allowed(const ListSetting *setting, const char *value, GError **error)
 {
     if (*value && g_strcmp0(setting->choices, ADDRESS) == 0 && !mailbox_valid(value))

@@ -74,8 +74,8 @@ bool pgsql_connected(PgsqlConnection *self, GError **error);
 /* Read what has to be known of the server. pgsql_connect() does so; do it again after the schema was made. */
 bool pgsql_look_around(PgsqlConnection *self, GError **error);
 
-/* Read how far the database behind this connection has come, as far as the server says. row: of the table counter; NULL:
- * the count is not asked for. */
+/* Read how far the database behind this connection has come, as far as the server says. row: of the table counter;
+ * NULL: the count is not asked for. */
 void pgsql_read_generation(PGconn *server, const char *row, Generation *found);
 
 /* Did the statement of this result succeed? */

@@ -161,7 +161,6 @@ bool moving_make(Moving *moving, const char *list_id, MovingMake *make, void *da
 /* Find a list that moving_make() made. *list (list_free()) is NULL if this import has not made it, or if it was there
  * before a trial run. */
 bool moving_find_list(Moving *moving, const char *list_id, List **list, GError **error);
-
 bool moving_member(Moving *moving, const BroughtMember *from, GError **error);
 /* Give a member who was imported the topics of which he wants posts (store/topic.h), unless he chose some here. */
 bool moving_topics(Moving *moving, const char *list_id, const char *address, const TopicChoice *choice, GError **error);

@@ -9,7 +9,7 @@
 #define READ_LIMIT 4096 /* bytes of a text that are read */
 #define NAME_LIMIT 300  /* bytes of an address or a URL */
 
-/* What a word is in a clause. The subjects come first. */
+/* The part of a word in a clause. The subjects come first. */
 typedef enum ClausePart {
     SENDER,    /* the address that the mail comes from */
     CLIENT,    /* the host that sends it */
@@ -160,7 +160,7 @@ static const ClauseWord words[] = {
 };
 /* clang-format on */
 
-/* What a pair of subject and predicates means; the first that a text has counts. predicates 0: the subject alone.
+/* The meaning of a pair of subject and predicates; the first that a text has counts. predicates 0: the subject alone.
  * SUBJECTS: no subject is there. */
 #define BIT(part) (1u << (part))
 #define AGAINST (BIT(REFUSED) | BIT(NEGATED))
@@ -332,7 +332,7 @@ static ClausePart subject_of(const Clauses *clauses, size_t place, ClausePart ca
     return clauses->goes_on[clause] ? carried : SUBJECTS;
 }
 
-/* What is said of each subject, a bit for each predicate; bit 0: it is spoken of. */
+/* Gather the predicates of each subject, a bit for each predicate; bit 0: it is spoken of. */
 static void gather(const Clauses *clauses, unsigned said[SUBJECTS + 1])
 {
     ClausePart carried = SUBJECTS, latest = SUBJECTS;

@@ -172,8 +172,8 @@ def test_an_old_primary(instances, sink, server, standby):  # noqa: F811
 
 
 def test_the_standby_is_away(pair, sink, server):  # noqa: F811
-    """Commits wait for a standby that is not there: status and the log name it, on each host, and when the database does
-    without it all goes on."""
+    """Commits wait for a standby that is not there: status and the log name it, on each host, and when the database
+    does without it all goes on."""
     server.sql("ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()")
     for host in pair:
         wait_until(lambda host=host: is_refused(host, "the database waits for its synchronous standby"), 120,

@@ -789,19 +789,3 @@ def test_half_a_digest_is_undone_before_the_next_list(empty, tmp_path):
             posts = dict(database.execute("SELECT l.list_name, count(*) FROM digest_post d "
                                           "JOIN list l ON l.key = d.list GROUP BY l.key").fetchall())
         assert posts == ({"last": 1} if refused else {"last": 1, "old": 2})
-
-
-def test_texts_of_files_that_the_database_names(empty, site):
-    """Root reads what Mailman's user could not, so only what everybody may read is a text of Mailman's."""
-    site.add("domain", mail_host=HOST)
-    site.list(f"talk@{HOST}", list_id=TALK)
-    for name, mode in (("welcome", 0o644), ("goodbye", 0o640)):
-        path = site.var / f"{name}.txt"
-        path.write_text(f"{name} $user_name")
-        path.chmod(mode)
-        site.add("template", name=f"list:user:notice:{name}", context=TALK, uri=path.as_uri())
-    told = bring(empty, source(site), code=1)
-    assert f"left out: {TALK}: list:user:notice:goodbye: {site.var}/goodbye.txt: not everybody" in told, told
-    with empty.database() as database:
-        texts = [tuple(row) for row in database.execute("SELECT name, text FROM template").fetchall()]
-    assert texts == [("list:user:notice:welcome", "welcome $user_name")]

@@ -50,3 +50,20 @@ def test_a_site_of_that_version(empty, tmp_path, head):
         watermarks, = database.execute("SELECT count(*) FROM news WHERE watermark = 77").fetchone()
     assert tags == [None if "headermatch.tag" in lacks else "spam", None, None]
     assert (scores, watermarks) == (SCORES[0] not in lacks, "mailinglist.usenet_watermark" not in lacks)
+
+
+def test_texts_of_files_that_the_database_names(empty, tmp_path):
+    """Root reads what Mailman's user could not, so only what everybody may read is a text of Mailman's."""
+    site = mailman3.Site(tmp_path / "mailman")
+    site.add("domain", mail_host=HOST)
+    site.list(f"talk@{HOST}", list_id=TALK)
+    for name, mode in (("welcome", 0o644), ("goodbye", 0o640)):
+        path = site.var / f"{name}.txt"
+        path.write_text(f"{name} $user_name")
+        path.chmod(mode)
+        site.add("template", name=f"list:user:notice:{name}", context=TALK, uri=path.as_uri())
+    told = bring(empty, source(site), code=1)
+    assert f"left out: {TALK}: list:user:notice:goodbye: {site.var}/goodbye.txt: not everybody" in told, told
+    with empty.database() as database:
+        texts = [tuple(row) for row in database.execute("SELECT name, text FROM template").fetchall()]
+    assert texts == [("list:user:notice:welcome", "welcome $user_name")]

@@ -788,17 +788,3 @@ def test_own_errors_of_the_http_library_are_json(api):
         assert b"<HTML" not in answer.upper() and (b"" == answer or b'{"title": "' in answer), answer
     big = api.raw("POST", "/3.1/domains", b"a" * 200000, {"Content-Type": "application/json"})
     assert big.status == 413 and big.json["title"] == "413 Payload Too Large"
-
-
-def test_texts_have_a_greatest_length(api, ant):
-    """400, with the setting and the length allowed; by every road of texts that a list's token may set."""
-    for name, longest in (("info", 65536), ("description", 998), ("autoresponse_owner_text", 65536)):
-        answer = api.call("PATCH", f"{ant}/config", **{name: "x" * (longest + 1)})
-        assert answer.status == 400 and name in answer.text and str(longest) in answer.text, answer.text
-        assert api.call("PATCH", f"{ant}/config", **{name: "x" * longest}).status == 204
-    answer = api.call("PATCH", f"{ant}/config", accept_these_nonmembers="^" + "x" * 1000)
-    assert answer.status == 400 and "1000" in answer.text
-    for header, pattern in (("x" * 300, "a"), ("x", "a" * 1001)):
-        assert api.call("POST", f"{ant}/header-matches", header=header, pattern=pattern).status == 400
-    answer = api.call("POST", "users", email="long@example.org", display_name="x" * 999)
-    assert answer.status == 400 and "display_name" in answer.text

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""Collections that are too long to be held in memory: they come in parts, whole, to clients fast and slow."""
+"""Collections that are too long to be held in memory: they come in parts, whole, to clients fast and slow. And texts
+that are longer than a list may have."""
 import http.client
 import json
 import socket
@@ -14,7 +15,8 @@ from support.instance import wait_until
 from support.rest import Rest
 
 MEMBERS = 20_000
-ROSTER = "lists/ant.example.com/roster/member"
+ANT = "lists/ant.example.com"
+ROSTER = f"{ANT}/roster/member"
 
 
 def make_list(site, api, name):
@@ -172,3 +174,18 @@ def test_an_answer_that_cannot_go_on_is_cut_off(site, api, own):
         read_all(client)
     wait_until(lambda: "a long answer is cut off" in site.log_text(), 20, "the log to tell")
     assert api.call("GET", own).status == 404
+
+
+def test_texts_have_a_greatest_length(api):
+    """400, with the setting and the length allowed; by every road of texts that a list's token may set."""
+    for name, longest in (("info", 65536), ("description", 998), ("autoresponse_owner_text", 65536)):
+        answer = api.call("PATCH", f"{ANT}/config", **{name: "x" * (longest + 1)})
+        assert answer.status == 400 and name in answer.text and str(longest) in answer.text, answer.text
+        assert api.call("PATCH", f"{ANT}/config", **{name: "x" * longest}).status == 204
+    for header, pattern in (("x" * 300, "a"), ("x", "a" * 1001)):
+        assert api.call("POST", f"{ANT}/header-matches", header=header, pattern=pattern).status == 400
+    for method, path, values, told in (
+            ("PATCH", f"{ANT}/config", {"accept_these_nonmembers": "^" + "x" * 1000}, "1000"),
+            ("POST", "users", {"email": "long@example.org", "display_name": "x" * 999}, "display_name")):
+        answer = api.call(method, path, **values)
+        assert answer.status == 400 and told in answer.text

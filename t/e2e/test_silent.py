@@ -121,7 +121,8 @@ def of_runners(host):
     def port(runner):
         return "127.0.0.1", int(host.sections[runner]["listen"].rpartition(":")[2])
     lhlo = b"LHLO example.net\r\n", b"250 "
-    return {"lmtp": Place(("127.0.0.1", host.port), *lhlo), "lmtp on a path": Place(f"{host.directory}/run/lmtp", *lhlo),
+    return {"lmtp": Place(("127.0.0.1", host.port), *lhlo),
+            "lmtp on a path": Place(f"{host.directory}/run/lmtp", *lhlo),
             "door": Place(("127.0.0.1", host.door), *lhlo, tls=host.tls),
             "mta": Place(port("runner.mta"), b"20:domain x.example.com,", b","),
             "rest": Place(port("runner.rest"), MAILMAN, b"HTTP/1.1 401"),

@@ -540,8 +540,8 @@ static Authority stands(World *world, const char *address, const char *user_id, 
     return standing_of(standing, list);
 }
 
-/* Olga owns the first list and moderates the second, Anne is a member of both, Paul owns the second; Mallory's roles are
- * those of two addresses, and one user owns a domain, another one the site. */
+/* Olga owns the first list and moderates the second, Anne is a member of both, Paul owns the second; Mallory's roles
+ * are those of two addresses, and one user owns a domain, another one the site. */
 static void test_standing(World *world, const void *data)
 {
     (void)data;
@@ -576,7 +576,7 @@ static void test_standing(World *world, const void *data)
     g_assert_cmpint(stands(world, "root@example.net", root, foreign->list_id), ==, BY_SITE);
 }
 
-/* Whoever owns a list changes what concerns the list alone. */
+/* An owner of a list changes what concerns the list alone. */
 static void test_settings(World *world, const void *data)
 {
     (void)world, (void)data;

@@ -21,7 +21,7 @@ typedef struct Given {
     unsigned no_commit; /* which commit the store fails, from 1; 0: none */
 } Given;
 
-/* What a refresh calls back with. */
+/* The data of the functions that a refresh calls. */
 typedef struct Callback {
     Spool *spool;
     const Given *given;
@@ -188,7 +188,7 @@ static void test_kept_out(World *world, const void *data)
     g_assert_true(is_member(world, OTHER, ANNE));
 }
 
-/* Whoever joined before the source came stays, and so does one whom another source of the list gives. */
+/* A person who joined before the source came stays, and so does one whom another source of the list gives. */
 static void test_others_stay(World *world, const void *data)
 {
     (void)data;

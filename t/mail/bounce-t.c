@@ -216,7 +216,7 @@ static void test_phases(void)
     assert_judged(BOUNCE_PHASE_RCPT, "452 4.2.2 mailbox full", "recipient soft mailbox-full");
 }
 
-/* What two replies of a kind have in common. */
+/* Two replies of a kind have one key. */
 static void test_reply_keys(void)
 {
     g_autofree char *one = bounce_reply_key("smtp; 550 5.7.1 <joe@example.com>: Rejected, joe at example.com (id 17a4)",

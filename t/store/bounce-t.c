@@ -147,7 +147,7 @@ static void test_brake_rows(Fixture *fixture, const void *data)
     g_assert_cmpint(query_integer(query, 0), <=, BOUNCE_BRAKE_ROWS);
 }
 
-/* What a day cost is taken back from the day and the score. */
+/* The weight of a day is taken back from the day and the score. */
 static void test_take_back(Fixture *fixture, const void *data)
 {
     Store *store = fixture->store;

@@ -28,7 +28,7 @@ static void test_plain(void)
           "Write to bart@…\n\nOn Monday, Bart wrote:\n\n> cold\n\n>> warm\n\n-- \nAnne\n");
 }
 
-/* Who has an address for a name. */
+/* An author whose name is an address. */
 static void test_name(void)
 {
     check("From: \"bart@example.org\" <anne@example.org>\nSubject: x\n\n",
