@@ -527,8 +527,8 @@ void store_changed(Store *store)
 {
     if (store->depth == 0)
         log_panic("store_changed outside a transaction: the change would be seen before it is there");
-    if (store->of_lists)
-        log_panic("store_changed in a transaction of some lists or of people: others do not wait for it");
+    if (store->of_lists && !store->site_locked)
+        log_panic("store_changed in a transaction of some lists: others do not wait for it");
     store->changed = true;
     store->version_at = 0;
 }
