@@ -338,7 +338,7 @@ def test_lines_are_bounded(site):
     site.run("list", "create", LIST)
     site.run("list", "set", LIST, "description=" + "x" * 998)
     for setting in ("description", "subject_prefix", "display_name"):
-        site.run("list", "set", LIST, f"{setting}=" + "x" * 999, code=USAGE, says=f"{setting}: 999 octets")
+        site.run("list", "set", LIST, f"{setting}=" + "x" * 999, code=USAGE, says=f"{setting}: 999 bytes")
     site.run("list", "set", LIST, "msg_footer=" + "x" * 5000)
     for language in ("../../etc", "de/x", "..", "a b", "xx"):
         site.run("list", "set", LIST, f"preferred_language={language}", code=USAGE, says="preferred_language")

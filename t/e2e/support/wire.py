@@ -11,6 +11,11 @@ def wire(octets):
     return octets if octets.endswith(b"\r\n") else octets + b"\r\n"
 
 
+def fits(octets):
+    """Whether no line is longer than SMTP allows (998 bytes): mail with longer ones leaves encoded."""
+    return max(map(len, octets.split(b"\r\n"))) <= 998
+
+
 def split(octets):
     """Header with its line ends, and body: what follows the first empty line."""
     if octets.startswith(b"\r\n"):
