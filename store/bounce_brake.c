@@ -37,14 +37,17 @@ static bool read_count(Store *store, int64_t list, const char *domain, const cha
     return step != STEP_FAILED;
 }
 
-/* Make room for one more row of the list. */
+/* Make room for one more row of the list. Without the row of a brake that has closed it would close again, and dead
+ * mailboxes would never get their points; but such rows must leave room for others. */
 static bool make_room(Store *store, int64_t list, GError **error)
 {
     return query_run(store, error, NULL,
                      "DELETE FROM bounce_brake WHERE list = $1 AND (SELECT count(*) FROM bounce_brake b "
-                     "WHERE b.list = $1) >= $2 AND last_at = (SELECT min(b.last_at) FROM bounce_brake b "
-                     "WHERE b.list = $1)",
-                     INTEGER(list), INTEGER(BOUNCE_BRAKE_ROWS));
+                     "WHERE b.list = $1) >= $2 AND (domain, reply) = (SELECT b.domain, b.reply FROM bounce_brake b "
+                     "WHERE b.list = $1 ORDER BY CASE WHEN b.closed_at > 0 AND (SELECT count(*) FROM bounce_brake c "
+                     "WHERE c.list = $1 AND c.closed_at > 0) <= $3 THEN 1 ELSE 0 END, b.last_at, b.domain, b.reply "
+                     "LIMIT 1)",
+                     INTEGER(list), INTEGER(BOUNCE_BRAKE_ROWS), INTEGER(BOUNCE_BRAKE_ROWS / 2));
 }
 
 static bool write_count(Store *store, int64_t list, const char *domain, const BounceBrakeEvent *event,

@@ -13,7 +13,7 @@
  * missing, disabled or full (`mailbox`), it holds for the day on which it closed; such replies then count, and it does
  * not close again, until they were not seen for BOUNCE_BRAKE_ONCE: a directory that is broken for a day costs nobody
  * points, and dead mailboxes get theirs a day later. A list has at most BOUNCE_BRAKE_ROWS replies; the one that was not
- * seen for longest goes.
+ * seen for longest goes, one whose brake has closed only when these are more than half.
  *
  * Times are microseconds since 1970. Errors are those of the store; FAIL_MISSING: there is no such list.
  */

@@ -147,6 +147,18 @@ static void test_brake_rows(Fixture *fixture, const void *data)
     g_assert_cmpint(query_integer(query, 0), <=, BOUNCE_BRAKE_ROWS);
 }
 
+/* Many other replies do not make a brake forget that it has closed: dead mailboxes get their points the next day. */
+static void test_closed_brake_stays(Fixture *fixture, const void *data)
+{
+    Store *store = fixture->store;
+    add_at(store, "gone.example", 8);
+    for (int at = 0; at < 5; at++)
+        failed(store, "gone.example", NOW + at, true);
+    test_brake_rows(fixture, data);
+    for (int at = 0; at < 8; at++)
+        g_assert_false(failed(store, "gone.example", NOW + BOUNCE_DAY + at, true).held);
+}
+
 /* The weight of a day is taken back from the day and the score. */
 static void test_take_back(Fixture *fixture, const void *data)
 {
@@ -450,6 +462,7 @@ int main(int argc, char **argv)
     g_test_add("/bounce/brake-of-list", Fixture, NULL, open_with_members, test_brake_of_list, fixture_close);
     g_test_add("/bounce/brake-of-mailboxes", Fixture, NULL, open_with_members, test_brake_of_mailboxes, fixture_close);
     g_test_add("/bounce/brake-rows", Fixture, NULL, open_with_members, test_brake_rows, fixture_close);
+    g_test_add("/bounce/closed-brake-stays", Fixture, NULL, open_with_members, test_closed_brake_stays, fixture_close);
     g_test_add("/bounce/take-back", Fixture, NULL, open_with_members, test_take_back, fixture_close);
     return g_test_run();
 }
