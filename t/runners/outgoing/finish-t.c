@@ -62,6 +62,7 @@ static void set_up(World *world, gconstpointer data)
     finish_init(finish);
     finish->backoff = (Backoff){.min_us = 300 * CLOCK_SECOND, .max_us = 4000 * CLOCK_SECOND,
                                 .lifetime_us = 5 * 86400 * CLOCK_SECOND};
+    finish->longest_us = 86400 * CLOCK_SECOND;
     world->shared = (TransportShared){
         .base = world->base, .config = world->config, .instances = 1, .backoff = &finish->backoff};
     world->relay = open_transport(world, "relay");
