@@ -168,10 +168,13 @@ static bool defer(Finish *finish, Delivery *delivery, Draft *letter, GError **er
     return wait_again(finish, delivery, due, error);
 }
 
-/* The site's own mail has no member who could be charged: its sender is told. */
-static bool is_spared(const Delivery *delivery, const Place *place, size_t offset)
+/* The site's own mail has no member who could be charged: its sender is told. A scattered delivery does not remember
+ * for which destinations it waits. */
+static bool is_spared(const Delivery *delivery, const Destination *destination, size_t offset)
 {
-    bool ours = place && (place->destination->own || place->destination->suspended);
+    bool waits = destination && (delivery->scattered ? destination->deaths > 0
+                                                     : delivery_place(delivery, destination) != NULL);
+    bool ours = destination && (destination->suspended || (destination->own && waits));
     return *entry_list(delivery->entry) &&
            (ours || delivery_spared(delivery, offset) || delivery_blameless(delivery, offset));
 }
@@ -193,11 +196,11 @@ static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset)
         *offset = recipient.next;
         if (recipient.state != RECIPIENT_TODO)
             continue;
-        const Place *place = retry_parts_place(&finish->laws, delivery, &recipient);
-        bool spared = is_spared(delivery, place, recipient.offset);
-        if (place && place->destination->suspended && !forced)
-            delivery->parked++;
-        if ((spared && !unreached) || (place && place->destination->suspended && !forced))
+        const Destination *destination = retry_parts_destination(&finish->laws, delivery, &recipient);
+        bool held = destination && destination->suspended && !forced;
+        bool spared = is_spared(delivery, destination, recipient.offset);
+        delivery->parked += held;
+        if (held || (spared && !unreached))
             continue;
         content_address(&delivery->content, &recipient);
         Failure failure = {"4.4.7", last, NULL, phase, spared};

@@ -14,19 +14,27 @@ typedef struct RetryWalk {
     GString *line;
 } RetryWalk;
 
-static RetryPart part_of(const RetryLaws *laws, const Delivery *delivery, Recipient recipient)
+/* Set *destination to where the mail of a recipient goes; NULL: that is not known. Return its transport; NULL: it has
+ * none. */
+static const Transport *route(const RetryLaws *laws, const Delivery *delivery, Recipient recipient,
+                              const Destination **destination)
 {
     size_t length;
-    bool doubt = delivery->doubtful && g_hash_table_contains(delivery->doubtful, GSIZE_TO_POINTER(recipient.offset));
     content_address(&delivery->content, &recipient);
     const char *domain = delivery_domain(&recipient, &length);
     const Transport *transport = routes_look(laws->routes, domain, length);
     if (!transport)
         transport = delivery->chosen;
-    const Destination *destination = NULL;
-    if (transport && delivery->places)
-        destination = transport_place(transport, domain, length, delivery->family,
-                                      delivery->sender_domain);
+    *destination = transport ? transport_place(transport, domain, length, delivery->family, delivery->sender_domain)
+                             : NULL;
+    return transport;
+}
+
+static RetryPart part_of(const RetryLaws *laws, const Delivery *delivery, Recipient recipient)
+{
+    bool doubt = delivery->doubtful && g_hash_table_contains(delivery->doubtful, GSIZE_TO_POINTER(recipient.offset));
+    const Destination *destination;
+    const Transport *transport = route(laws, delivery, recipient, &destination);
     const Place *place = destination ? delivery_place(delivery, destination) : NULL;
     if (place && !doubt)
         return (RetryPart){.place = place};
@@ -34,9 +42,11 @@ static RetryPart part_of(const RetryLaws *laws, const Delivery *delivery, Recipi
     return (RetryPart){.law = law, .doubt = doubt};
 }
 
-const Place *retry_parts_place(const RetryLaws *laws, const Delivery *delivery, const Recipient *recipient)
+const Destination *retry_parts_destination(const RetryLaws *laws, const Delivery *delivery, const Recipient *recipient)
 {
-    return delivery->places ? part_of(laws, delivery, *recipient).place : NULL;
+    const Destination *destination;
+    route(laws, delivery, *recipient, &destination);
+    return destination;
 }
 
 static bool same_part(const RetryPart *one, const RetryPart *other)

@@ -28,8 +28,8 @@ typedef struct RetryLaws {
 /* Return the parts (of RetryPart, whose pointers are borrowed; g_array_unref); there is at least one. */
 GArray *retry_parts_of(const RetryLaws *laws, const Delivery *delivery);
 
-/* Return what a recipient of the delivery waits for, borrowed; NULL: for no destination. */
-const Place *retry_parts_place(const RetryLaws *laws, const Delivery *delivery, const Recipient *recipient);
+/* Return where the mail of a recipient of the delivery goes, borrowed; NULL: that is not known. */
+const Destination *retry_parts_destination(const RetryLaws *laws, const Delivery *delivery, const Recipient *recipient);
 
 /* Return when the recipients of a part are tried again. */
 int64_t retry_part_due(const RetryPart *part, const Delivery *delivery, int64_t now);

@@ -258,6 +258,32 @@ static void a_suspended_destination_holds_its_mail(World *world, gconstpointer d
     g_assert_cmpuint(fixture_count(&world->fixture, "bounces", ".msg"), ==, 1);
 }
 
+/* So do those of a post that waits for more destinations than are remembered of one. */
+static void a_scattered_post_is_held_too(World *world, gconstpointer data)
+{
+    (void)data;
+    world->finish.backoff.lifetime_us = 0;
+    destination_suspend(world->suspended, clock_steady());
+    Delivery *delivery = tried(world);
+    for (unsigned at = 0; !delivery->scattered; at++) {
+        g_autofree char *name = g_strdup_printf("dead%u.example", at);
+        delivery_wait_for(delivery, transport_find(world->relay, name, true), clock_now(), false);
+    }
+    end(world, delivery);
+    g_assert_cmpuint(fixture_count(&world->fixture, "bounces", ".msg"), ==, 1);
+    g_autoptr(GError) error = NULL;
+    g_autofree char *file = fixture_files(&world->fixture, "retry", ".msg");
+    EntryName name;
+    g_assert_true(name_parse(file, &name, NULL));
+    g_autoptr(Entry) entry = inbox_claim_hash(world->finish.inboxes[SOURCE_RETRY], name.hash, name.due, &error);
+    g_assert_no_error(error);
+    Recipient recipient;
+    unsigned held = 0;
+    for (size_t offset = 0; entry_next_recipient(entry, offset, &recipient); offset = recipient.next)
+        held += recipient.state == RECIPIENT_TODO && strncmp(recipient.address, "anne@", 5) == 0;
+    g_assert_cmpuint(held, ==, 1);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -265,6 +291,7 @@ int main(int argc, char **argv)
     g_test_add("/finish/a canary waits for its time", World, NULL, set_up, a_canary_waits_for_its_time, tear_down);
     g_test_add("/finish/a suspended destination holds its mail", World, NULL, set_up,
                a_suspended_destination_holds_its_mail, tear_down);
+    g_test_add("/finish/a scattered post is held too", World, NULL, set_up, a_scattered_post_is_held_too, tear_down);
     g_test_add("/finish/no room to defer", World, NULL, set_up, no_room_to_defer, tear_down);
     g_test_add("/finish/parts are called back", World, NULL, set_up, parts_are_called_back, tear_down);
     g_test_add("/finish/what was asked for keeps its name", World, NULL, set_up, asked_for_it_keeps_its_name,
