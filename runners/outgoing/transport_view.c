@@ -6,6 +6,9 @@
 
 /* A next hop or a destination that nobody used for so long is forgotten. */
 #define UNUSED_LIFETIME (600 * CLOCK_SECOND)
+/* A message that waits for a destination is looked at again within 15 minutes; and some time for its turn. */
+#define LOOKED_AT (1200 * CLOCK_SECOND)
+#define TURN (300 * CLOCK_SECOND)
 
 static gboolean forget_nexthop(gpointer key, gpointer value, gpointer data)
 {
@@ -32,17 +35,10 @@ static gboolean forget_destination(gpointer key, gpointer value, gpointer data)
     return now - destination->last_used > UNUSED_LIFETIME;
 }
 
-/* Nothing waits for longer before it is tried again. */
-static int64_t longest_wait(const Transport *transport)
-{
-    const Backoff *backoff = transport->backoff;
-    int64_t longest = backoff->count > 0 ? backoff->steps[backoff->count - 1] : MAX(backoff->min_us, backoff->max_us);
-    return MAX(longest + longest * backoff->jitter / 100, 1200 * CLOCK_SECOND) + 300 * CLOCK_SECOND;
-}
-
 void transport_tidy(Transport *transport)
 {
-    refusals_tidy(&transport->refusals, clock_now(), longest_wait(transport));
+    int64_t longest = MAX(backoff_longest(transport->backoff), LOOKED_AT);
+    refusals_tidy(&transport->refusals, clock_now(), longest + TURN);
     g_hash_table_foreach_remove(transport->nexthops, forget_nexthop, transport);
     g_hash_table_foreach_remove(transport->destinations, forget_destination, NULL);
 }
