@@ -48,6 +48,7 @@ typedef struct Delivery {
     bool scattered;     /* there were more than PLACES_MAX */
     GArray *parts;      /* of RetryPart (retry_parts.h): one for each draft that it becomes, in order; NULL: none */
     Transport *halted;  /* its relay has refused the message: it gets no more of it in this attempt; NULL: none has */
+    unsigned copies_refused; /* transactions in which its relay has refused the message, in this attempt */
     char *halted_status, *halted_text, *halted_reply;
     SmtpPhase halted_at;
     bool dirty;         /* marks were written since the last sync */

@@ -12,6 +12,11 @@
 #include "runners/outgoing/transport.h"
 #include "runners/outgoing/transport_internal.h"
 
+#define HOUR (3600 * CLOCK_SECOND)
+/* After so many refused transactions of a message the others of this attempt are not begun. */
+#define HALT_LEAST 3
+#define HALT_MOST 20
+
 /* How often a batch that found no connection is tried again at once, while others work. */
 #define UNCONNECTED_MAX 5
 /* Seconds' worth of a transport's rate that wait in memory, and what may in any case. */
@@ -358,13 +363,17 @@ static const Fate *fate_of_message(const Batch *batch)
     return NULL;
 }
 
-/* The relay has refused the message, and need not see it again for each of the other recipients. */
+/* The relay has refused the message: soon it need not see it again for each of the other recipients. But it may be some
+ * copies that it dislikes, so each hour one more is tried, and nobody waits behind those of others until the end. */
 static void halt(Transport *transport, Batch *batch)
 {
     Delivery *delivery = batch->delivery;
     const Fate *fate = fate_of_message(batch);
     Destination *destination;
     if (!fate || delivery->halted)
+        return;
+    int64_t hours = (clock_now() - entry_arrival(delivery->entry)) / HOUR;
+    if (++delivery->copies_refused < CLAMP(HALT_LEAST + hours, HALT_LEAST, HALT_MOST))
         return;
     delivery->halted = transport;
     delivery->halted_at = fate->phase;

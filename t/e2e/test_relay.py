@@ -181,6 +181,21 @@ def test_one_message_stops_no_other(site, relay):
     wait_until(lambda: not refusals(site)[0], 30, lambda: site.run("status").stdout)
 
 
+def test_one_copy_stops_no_other(instances, relay):
+    """Of copies that differ the relay refuses one: all other members get theirs before the next attempt."""
+    site = instances(relay.port, settings={"out": {"minimal_backoff_time": "1h", "maximal_backoff_time": "1h"},
+                                           "transport.relay": {"concurrency": 1,
+                                                               "initial_destination_concurrency": 1}}).start()
+    members = [f"m{number:02}@d.example" for number in range(60)]
+    cats = site.create_list("cats", members,
+                            settings=["subject_prefix=", "personalize=individual", "msg_footer=To $user_address"])
+    relay.break_down("prohibited", word=f"To {members[0]}")
+    send(site, cats, "Copies")
+    wait_until(lambda: relay.posts() == {"Copies": dict.fromkeys(members[1:], 1)}, 30, relay.posts)
+    assert relay.refusals_of(HOST) == 1
+    assert not charged(site, cats)
+
+
 @pytest.mark.parametrize("kind", ["relay", "unclear", "sender", "prohibited"])
 def test_copies_do_not_hammer_the_relay(instances, relay, kind):
     """A list of 400 members who get a copy each: the relay is asked for some of them, and for one at a time later."""
