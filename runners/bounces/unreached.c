@@ -102,6 +102,16 @@ static const char *last_reply(const Unreached *lost)
     return reply ? reply : meta_string(json_array_get(failures, 0), "reply", "");
 }
 
+/* Leave out the addresses that a reply names, and the senders that hold one (VERP): who writes to a list may not know
+ * its members. */
+static char *without_addresses(const char *reply)
+{
+    static const char address[] = "[^\\s<>()\\[\\],;:\"']*@[^\\s<>()\\[\\],;:\"']*";
+    g_autoptr(GRegex) regex = g_regex_new(address, 0, 0, NULL);
+    char *rest = g_regex_replace_literal(regex, reply, -1, 0, "...", 0, NULL);
+    return rest ? rest : g_strdup("");
+}
+
 static bool send(const Unreached *lost, bool to_author, GError **error)
 {
     const Case *given = lost->given;
@@ -110,7 +120,8 @@ static bool send(const Unreached *lost, bool to_author, GError **error)
     g_autoptr(GBytes) header = entry_message(given->entry);
     g_autoptr(Message) message = message_new(header);
     g_autofree char *raw = message_value(message, "Subject"), *subject = header_decode(raw ? raw : "(no subject)");
-    g_autofree char *brief = template_brief(subject), *reply = template_brief(last_reply(lost));
+    g_autofree char *said = to_author ? without_addresses(last_reply(lost)) : g_strdup(last_reply(lost));
+    g_autofree char *brief = template_brief(subject), *reply = template_brief(said);
     g_autofree char *owner = list_address(given->list, "owner");
     const TemplateValue values[] = {{"subject", brief}, {"sender", sender}, {"reasons", reply}, {0}};
     ListLetter letter = {.template = "post_undelivered", .values = values, .to = to_author ? sender : owner,
