@@ -24,7 +24,6 @@ static bool add(Store *store, int64_t now, GError **error)
     unsigned char octets[SECRET_OCTETS];
     if (getrandom(octets, sizeof octets, 0) != sizeof octets) /* of this size it is never cut short */
         return fail_errno(error, FAIL_LATER, "no random octets for a secret");
-    store_changed(store);
     int64_t key = store_key_new(store, error);
     return key != 0 &&
            query_run(store, error, NULL, "UPDATE secret SET replaced_at = $1 WHERE replaced_at = 0", INTEGER(now)) &&
@@ -32,7 +31,8 @@ static bool add(Store *store, int64_t now, GError **error)
                      INTEGER(key), BLOB(octets, sizeof octets));
 }
 
-/* Two processes may ask first at the same time: the second finds the first one's. */
+/* Two processes may ask first at the same time: the second finds the first one's. Nobody keeps that there is none, so
+ * this is no change of which others must learn, and may happen in any transaction. */
 static bool add_first(Store *store, GError **error)
 {
     g_autoptr(GPtrArray) secrets = read_all(store, error);
@@ -67,5 +67,5 @@ static bool rotate(Store *store, int64_t keep_us, GError **error)
 
 bool secret_rotate(Store *store, int64_t keep_us, GError **error)
 {
-    return STORE_WRITE(store, error, rotate(store, keep_us, error));
+    return STORE_CHANGE(store, error, rotate(store, keep_us, error));
 }

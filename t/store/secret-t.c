@@ -40,6 +40,17 @@ static void test_undone(Fixture *fixture, const void *data)
     g_assert_false(g_bytes_equal(before->pdata[0], after->pdata[0]));
 }
 
+/* The first letter of a new site may be written where only people are changed. */
+static void test_with_people(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(store_begin_people(fixture->store, NULL, &error), error);
+    g_autoptr(GPtrArray) made = all(fixture->store);
+    assert_ok(store_commit(fixture->store, &error), error);
+    g_autoptr(GPtrArray) again = all(fixture->store);
+    g_assert_true(g_bytes_equal(made->pdata[0], again->pdata[0]));
+}
+
 static void test_rotate(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -65,6 +76,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     TEST("/secret/made-once", test_made_once);
     TEST("/secret/undone", test_undone);
+    TEST("/secret/with people", test_with_people);
     TEST("/secret/rotate", test_rotate);
     return g_test_run();
 }
