@@ -80,7 +80,7 @@ Store *site_store_older(Site *site, bool upgrade, GError **error)
 {
     g_auto(StorePlace) place = {0};
     if (!site->store && site_become_user(site, error) && store_place_read(site->config, &place, error)) {
-        generation_expect(config_string(site->config, "spool", "directory"));
+        generation_expect(config_string(site->config, "spool", "directory"), place.where);
         site->store = store_open_older(place.driver, place.where, upgrade, error);
     }
     return site->store;

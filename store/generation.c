@@ -18,6 +18,7 @@
     "on each host"
 
 static char *kept_in; /* the file; NULL: nothing is expected */
+static char *expected_at; /* the place */
 static bool accepts;
 
 void generation_clear(Generation *generation)
@@ -25,13 +26,15 @@ void generation_clear(Generation *generation)
     g_clear_pointer(&generation->system, g_free);
 }
 
-void generation_expect(const char *directory)
+void generation_expect(const char *directory, const char *where)
 {
-    g_autofree char *path = directory ? g_build_filename(directory, GENERATION_FILE, NULL) : NULL;
-    if (g_strcmp0(path, kept_in) == 0) /* other threads may read it */
+    g_autofree char *path = g_build_filename(directory, GENERATION_FILE, NULL);
+    if (g_strcmp0(path, kept_in) == 0 && g_strcmp0(where, expected_at) == 0) /* other threads may read them */
         return;
     g_free(kept_in);
+    g_free(expected_at);
     kept_in = g_steal_pointer(&path);
+    expected_at = g_strdup(where);
 }
 
 void generation_accept(void)
@@ -53,10 +56,10 @@ static bool read_file(Generation *known)
     return true;
 }
 
-bool generation_expected(Generation *known)
+bool generation_expected(const char *where, Generation *known)
 {
     *known = (Generation){.system = NULL};
-    return !accepts && read_file(known);
+    return !accepts && g_strcmp0(where, expected_at) == 0 && read_file(known);
 }
 
 bool generation_lacks(const Generation *found)

@@ -32,13 +32,14 @@ typedef struct Generation {
 void generation_clear(Generation *generation);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Generation, generation_clear)
 
-/* Compare each server with the file in this directory, the spool, from now on; NULL: with nothing. It is meant for the
- * whole process; call it before a store is opened. After generation_accept(), any database is taken. */
-void generation_expect(const char *directory);
+/* Compare each server of this place, the site's connection string, with the file in this directory, the spool, from now
+ * on. Databases of others, which are read beside it, are compared with nothing. It is meant for the whole process; call
+ * it before a store is opened. After generation_accept(), any database is taken. */
+void generation_expect(const char *directory, const char *where);
 void generation_accept(void);
 
-/* Read what the file says. False: nothing is expected, or it says nothing. */
-bool generation_expected(Generation *known);
+/* Read what the file says. False: nothing is expected of this place, or it says nothing. */
+bool generation_expected(const char *where, Generation *known);
 
 /* Say why a server is not to be used where `known` is expected; g_free(). NULL: it may be used. */
 char *generation_fault(const Generation *known, const Generation *found);

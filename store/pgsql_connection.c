@@ -443,7 +443,7 @@ void pgsql_read_generation(PGconn *server, const char *row, Generation *found)
 static bool is_new_enough(PgsqlConnection *self, GError **error)
 {
     g_auto(Generation) known = {0}, found = {0};
-    if (!generation_expected(&known))
+    if (!generation_expected(self->where, &known))
         return true;
     pgsql_read_generation(self->server, known.row, &found);
     g_autofree char *fault = generation_fault(&known, &found);

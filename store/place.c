@@ -99,9 +99,9 @@ Store *store_open_configured(const Config *config, bool create, GError **error)
 {
     g_auto(StorePlace) place = {0};
     bool started = g_strcmp0(g_getenv(CHILD_ENV_VERSION), PACKAGE_VERSION) == 0;
-    generation_expect(config_string(config, "spool", "directory"));
     if (!store_place_read(config, &place, error))
         return NULL;
+    generation_expect(config_string(config, "spool", "directory"), place.where);
     return started && !create ? store_open_older(place.driver, place.where, true, error)
                               : store_open(place.driver, place.where, create, error);
 }

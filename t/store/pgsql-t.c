@@ -7,6 +7,8 @@
 
 #include "base/clock.h"
 #include "store/ban.h"
+#include "store/foreign.h"
+#include "store/generation.h"
 #include "store/pgsql_connection.h"
 #include "store/store_internal.h"
 #include "store/stranger.h"
@@ -457,10 +459,13 @@ static void test_frozen(Fixture *fixture, const void *data)
         }
         assert_ok(store_begin(fixture->store, &error), error);
         assert_ok(store_commit(fixture->store, &error), error);
-        g_assert_false(domain_create(frozen, "after.example.net", NULL, &error));
-        assert_failed(FAIL_LATER, error);
+        if (sending) {
+            g_assert_false(domain_create(frozen, "after.example.net", NULL, &error));
+            assert_failed(FAIL_LATER, error);
+        }
         g_assert_false(store_commit(frozen, &error));
         assert_failed(FAIL_LATER, error);
+        g_assert_false(store_commit_unknown(frozen));
         g_assert_cmpint(number(frozen, "SELECT count(*) FROM domain"), ==, 1);
         g_autofree char *name = g_strdup_printf("again%d.example.net", sending);
         assert_ok(domain_create(frozen, name, NULL, &error), error);
@@ -558,6 +563,27 @@ static void test_refused(Fixture *fixture, const void *data)
     assert_failed(FAIL_CONFIG, error);
 }
 
+/* The site's database is compared with what its spool knows, at each connection, and the databases that others keep on
+ * a server are not. */
+static void test_older(Fixture *fixture, const void *data)
+{
+    (void)data;
+    if (!is_postgresql())
+        return;
+    GError *error = NULL;
+    g_autofree char *noted = g_build_filename(fixture->directory, GENERATION_FILE, NULL);
+    g_autofree char *theirs = fixture_where(fixture->directory, "theirs");
+    g_assert_true(g_file_set_contents(noted, "7301 1 1790000000000000 generation@a1\n", -1, &error));
+    generation_expect(fixture->directory, fixture->path);
+    refused(fixture->path, false, FAIL_LATER, "it is not the database that this host worked with");
+    g_autoptr(Foreign) foreign = foreign_open(theirs, &error);
+    g_assert_no_error(error);
+    g_assert_nonnull(foreign);
+    generation_accept();
+    g_autoptr(Store) taken = store_open("postgresql", fixture->path, false, &error);
+    g_assert_no_error(error);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -576,5 +602,6 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/pgsql/people and posts", test_people_and_posts);
     TEST_WITH_LIST("/pgsql/a server that stands still", test_stalled);
     TEST("/pgsql/refused", test_refused);
+    TEST("/pgsql/an older one", test_older);
     return g_test_run();
 }
