@@ -87,6 +87,8 @@ bool change_setting(Work *work, const List *list, const char *name, const char *
     const ListSetting *setting = list_setting_find(name, error);
     g_autoptr(List) old = setting ? list_by_id(store, list->list_id, error) : NULL;
     g_autofree char *before = old ? list_get(old, name, error) : NULL;
+    if (before && value && list_setting_stays(setting, before, value))
+        return true;
     if (!before || (value && config && !setting_check(config, name, value, error)) ||
         (value && !check_named_lists(work, setting, before, value, error)) ||
         (config && !check_family(config, old, setting, value, error)))

@@ -573,6 +573,24 @@ char *list_setting_canonical(const ListSetting *setting, const char *value, GErr
     }
 }
 
+/* Line ends count for nothing: a form on a page sends CRLF. */
+static char *without_cr(const char *text)
+{
+    g_autoptr(GString) bare = g_string_new(text);
+    g_string_replace(bare, "\r", "", 0);
+    return g_string_free(g_steal_pointer(&bare), FALSE);
+}
+
+bool list_setting_stays(const ListSetting *setting, const char *before, const char *value)
+{
+    if (setting->type == SETTING_WORDS) {
+        g_auto(GStrv) old = words_split(before), new = words_split(value);
+        return g_strv_equal((const char *const *)old, (const char *const *)new);
+    }
+    g_autofree char *old = without_cr(before), *new = without_cr(value);
+    return (setting->type == SETTING_TEXT || setting->type == SETTING_LINE) && strcmp(old, new) == 0;
+}
+
 /* ---- in and out of the struct ---- */
 
 static void put(List *list, const ListSetting *setting, const char *value)

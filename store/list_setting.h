@@ -49,6 +49,9 @@ extern const ListSetting list_settings[]; /* ended by an element without name */
 const ListSetting *list_setting_find(const char *name, GError **error);
 /* Return the setting's default for a list of this list_name, as text; g_free(). */
 char *list_setting_fallback(const ListSetting *setting, const char *list_name);
+/* Is value, a text or words, what the setting has: before, as list_get() returns it? Such a value is no change, and may
+ * be sent with others, even if it would be refused today: an earlier version may have allowed longer ones. */
+bool list_setting_stays(const ListSetting *setting, const char *before, const char *value);
 /* Return how many bytes a value of the setting, or each word of it, may have; 0: its type says enough. A longer one
  * that is there already still counts. */
 size_t list_setting_longest(const ListSetting *setting);

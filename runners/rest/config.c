@@ -311,7 +311,7 @@ static bool value_allowed(Call *call, const List *list, const ListSetting *setti
 {
     g_autofree char *now = list_get(list, setting->name, NULL);
     g_autofree char *wanted = list_setting_canonical(setting, value, NULL);
-    if (wanted && g_strcmp0(now, wanted) == 0 && setting->type != SETTING_PASSWORD)
+    if (setting->type != SETTING_PASSWORD && (g_strcmp0(now, wanted) == 0 || list_setting_stays(setting, now, value)))
         return true;
     if (authority_covers(authority_of_setting(setting), call->by))
         return lists_named_allowed(call, setting, value);

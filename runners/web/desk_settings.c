@@ -100,8 +100,10 @@ static bool compare(const Desk *desk, const ListSetting *setting, Difference **d
     if (!sent)
         return true;
     g_autofree char *before = list_get(desk->list, setting->name, error);
-    g_autofree char *after = list_setting_canonical(setting, sent, error);
-    if (!before || !after)
+    if (before && list_setting_stays(setting, before, sent))
+        return true;
+    g_autofree char *after = before ? list_setting_canonical(setting, sent, error) : NULL;
+    if (!after)
         return false;
     if (setting->type != SETTING_PASSWORD && strcmp(before, after) == 0)
         return true;

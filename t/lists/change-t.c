@@ -17,6 +17,8 @@
 #include "lists/template_set.h"
 #include "lists/workflow.h"
 #include "store/held.h"
+#include "store/list_setting.h"
+#include "store/store_internal.h"
 #include "t/lists/fixture.h"
 
 #define OLGA "olga@example.net"
@@ -99,6 +101,35 @@ static void test_settings(World *world, const void *data)
     assert_ok(change_setting(work, world->list, "description", "undone", &error), error);
     work_cancel(work);
     assert_newest(world, "rest token 1a2b3c4d setting moderator_password: - > -");
+}
+
+/* Check that values which an earlier version took, and which are refused today, may be sent back as they are: clients of
+ * REST send all settings with the one that they change. */
+static void test_values_that_stay(World *world, const void *data)
+{
+    static const char unseen[] = "a\342\200\213b@x.example";
+    GError *error = NULL;
+    g_autofree char *line = g_strnfill(LIST_TEXT_MAX, 'o'), *old = g_strconcat(line, "\n", line, NULL);
+    g_autofree char *sent = g_strconcat(line, "\r\n", line, NULL), *other = g_strconcat(old, "x", NULL);
+    set(world, "info", "new");
+    set(world, "accept_these_nonmembers", "c@y.example,d@y.example");
+    const int64_t newest = newest_key(world);
+    assert_ok(query_run(world->store, &error, NULL, "UPDATE list_setting SET value = $1 WHERE name = 'info'", TEXT(old)),
+              error);
+    assert_ok(query_run(world->store, &error, NULL, "UPDATE list_setting SET value = $1 || ',d@y.example' WHERE name = "
+                        "'accept_these_nonmembers'", TEXT(unseen)), error);
+    g_autofree char *words = g_strconcat(unseen, "\nd@y.example", NULL), *more = g_strconcat(words, "\ne@y.example", NULL);
+    set(world, "info", old);
+    set(world, "info", sent);
+    set(world, "accept_these_nonmembers", words);
+    g_assert_cmpint(newest_key(world), ==, newest); /* none of them is a change */
+    g_autoptr(Work) work = begin(world);
+    g_assert_false(change_setting(work, world->list, "info", other, &error));
+    assert_failed(FAIL_NEVER, error);
+    g_assert_false(change_setting(work, world->list, "accept_these_nonmembers", more, &error));
+    assert_failed(FAIL_NEVER, error);
+    work_cancel(work);
+    set(world, "accept_these_nonmembers", "d@y.example"); /* the word can be taken out */
 }
 
 static void expect_undo(World *world, int64_t key, Undo expected)
@@ -324,6 +355,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     ADD("/change/settings, by which door", test_settings);
+    ADD("/change/values that stay", test_values_that_stay);
     ADD("/change/undo", test_undo);
     ADD("/change/all kinds", test_all_kinds);
     ADD("/change/members", test_members);
