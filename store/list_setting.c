@@ -336,8 +336,7 @@ static void add_word(GPtrArray *words, GString *word)
     g_string_truncate(word, 0);
 }
 
-/* Separated by commas or line ends; a comma inside a word is written \, */
-static char **words_split(const char *text)
+char **list_setting_words(const char *text)
 {
     g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GString) word = g_string_new(NULL);
@@ -453,7 +452,7 @@ static bool length_allowed(const ListSetting *setting, const char *value, GError
                 setting->type == SETTING_WORDS ? " in a word" : "", longest);
 }
 
-/* Refuse a word that would not come back from words_join() and words_split() as it was, or not reach a terminal well.
+/* Refuse a word that would not come back from words_join() and list_setting_words() as it was, or not reach a terminal well.
  * */
 static bool word_keeps(const ListSetting *setting, const char *word, GError **error)
 {
@@ -512,7 +511,7 @@ static bool lines_are_few(const ListSetting *setting, const char *value, GError 
 
 static char *canonical_words(const ListSetting *setting, const char *value, GError **error)
 {
-    g_auto(GStrv) words = words_split(value);
+    g_auto(GStrv) words = list_setting_words(value);
     if (!words_are_few(setting, words, error))
         return NULL;
     for (char **word = words; *word; word++)
@@ -584,7 +583,7 @@ static char *without_cr(const char *text)
 bool list_setting_stays(const ListSetting *setting, const char *before, const char *value)
 {
     if (setting->type == SETTING_WORDS) {
-        g_auto(GStrv) old = words_split(before), new = words_split(value);
+        g_auto(GStrv) old = list_setting_words(before), new = list_setting_words(value);
         return g_strv_equal((const char *const *)old, (const char *const *)new);
     }
     g_autofree char *old = without_cr(before), *new = without_cr(value);
@@ -611,7 +610,7 @@ static void put(List *list, const ListSetting *setting, const char *value)
         break;
     case SETTING_WORDS:
         g_strfreev(*(char ***)at);
-        *(char ***)at = words_split(value);
+        *(char ***)at = list_setting_words(value);
         break;
     default:
         g_free(*(char **)at);

@@ -16,14 +16,25 @@
 
 /* ---- settings ---- */
 
+/* Does the word "@LIST" name another list, whose members only the site may let decide? By whose posts pass, who has this
+ * list would learn who is a member there. */
+static bool names_other_list(const char *word, const char *list_id)
+{
+    return *word == '@' && g_ascii_strcasecmp(word + 1, list_id) != 0;
+}
+
 /* Words one by one, so that one that is wrong does not keep the others out. */
 static char *good_words(Moving *moving, const ListSetting *row, const char *place, const MovingSetting *setting)
 {
     g_autoptr(GString) good = g_string_new(NULL);
-    g_auto(GStrv) lines = g_strsplit(setting->value, "\n", -1);
-    for (char **line = lines; *line; line++) {
+    g_auto(GStrv) words = list_setting_words(setting->value);
+    for (char **from = words; *from; from++) {
         g_autoptr(GError) refusal = NULL;
-        g_autofree char *word = list_setting_canonical(row, *line, &refusal);
+        g_autoptr(GString) escaped = g_string_new(*from);
+        g_string_replace(escaped, ",", "\\,", 0);
+        if (!moving->site.of_site && names_other_list(*from, place) && !moving_may_site(moving, "setting", NULL))
+            continue;
+        g_autofree char *word = list_setting_canonical(row, escaped->str, &refusal);
         if (!word)
             moving_tell(moving, MOVING_LEFT_OUT, place, setting->key, "%s", refusal->message);
         else if (*word)

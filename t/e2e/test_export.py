@@ -353,6 +353,7 @@ def test_a_file_can_do_what_a_token_can(site, empty, instances, sink, tmp_path):
     """A list's file, made to take over the site, brings two lists with all that is theirs, and nothing else."""
     path = tmp_path / "some.jsonl"
     site.cli("user", "set", "bob@example.com", "server_owner=yes")
+    site.cli("list", "set", f"talk@{HOST}", f"accept_these_nonmembers=x@example.net,@quiet.{OTHER},@talk.{HOST}")
     site.cli("export", "-o", path)
 
     def take_over(lines):
@@ -376,7 +377,7 @@ def test_a_file_can_do_what_a_token_can(site, empty, instances, sink, tmp_path):
     assert told.replace("brought in", "would come") == dry
     assert rows_of_site(empty) == before
     for kind in ("token: 2", "site_ban: 2", "domain_owner: 2", "source: 4", "site_template: 2", "secret", "domain",
-                 "site_header_match: 2", "address: ", "user: ", "server_owner: 2", "setting: 1", "log", "request: 2"):
+                 "site_header_match: 2", "address: ", "user: ", "server_owner: 2", "setting: 2", "log", "request: 2"):
         assert f"needs --site: {kind}" in told, kind
     assert told.count("is the site's alone to set") == 4 and "with it" not in told
     for name in (f"talk@{HOST}", f"news@{HOST}", f"quiet@{OTHER}"):
@@ -389,6 +390,9 @@ def test_a_file_can_do_what_a_token_can(site, empty, instances, sink, tmp_path):
         with empty.database() as one, site.database() as two:
             missing = 2 if kind == "header_match" else 0
             assert one.execute(count).fetchone()[0] == two.execute(count).fetchone()[0] - missing, kind
+    with empty.database() as database:  # who may post to talk does not tell who is on another list
+        assert database.execute("SELECT value FROM list_setting WHERE name = 'accept_these_nonmembers'").fetchall() == [
+            (f"x@example.net,@talk.{HOST}",)]
     # With --site all of it comes, and each row that gives power over the site is named before.
     there = instances(sink.port)
     there.create_store()
