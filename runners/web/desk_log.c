@@ -25,18 +25,20 @@ static json_t *value_json(const char *value)
     return json_string(text->str);
 }
 
-/* May the person set what the row is about? */
-static bool may_set(const Desk *desk, const ListLogRow *row)
+/* May the person give back the value that the setting of the row had before? */
+static bool may_restore(const Desk *desk, const ListLogRow *row, GError **error)
 {
     const ListSetting *setting = strcmp(row->kind, LOG_SETTING) == 0 ? list_setting_find(row->name, NULL) : NULL;
-    return !setting || authority_covers(authority_of_setting(setting), desk->by);
+    if (setting && !authority_covers(authority_of_setting(setting), desk->by))
+        return fail(error, FAIL_NEVER, "%s: it is for the people who run the site to set", row->name);
+    return !setting || !row->before || desk_words_allowed(desk, setting, row->before, error);
 }
 
 /* Is there a button? */
 static bool may_undo(const Desk *desk, const ListLogRow *row)
 {
     Undo undo;
-    return may_set(desk, row) && change_look(desk_store(desk), desk->list, row, &undo, NULL) && undo == UNDO_DONE;
+    return may_restore(desk, row, NULL) && change_look(desk_store(desk), desk->list, row, &undo, NULL) && undo == UNDO_DONE;
 }
 
 /* A word of the log, and what the page calls it. */
@@ -162,8 +164,7 @@ static void get_log(WebCall *call)
 static bool undo_allowed(const Desk *desk, int64_t key, GError **error)
 {
     g_autoptr(ListLogRow) row = list_log_find(desk_store(desk), desk->list->list_id, key, error);
-    return row && (may_set(desk, row) ||
-                   fail(error, FAIL_NEVER, "%s: it is for the people who run the site to set", row->name));
+    return row && may_restore(desk, row, error);
 }
 
 /* The rows of the kind from which it was undone. */

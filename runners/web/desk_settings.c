@@ -71,8 +71,7 @@ static void difference_free(void *data)
     g_free(one);
 }
 
-/* A word @LIST names the members of another list, which must be one that the person owns, unless it stood there. */
-static bool words_allowed(const Desk *desk, const ListSetting *setting, const char *value, GError **error)
+bool desk_words_allowed(const Desk *desk, const ListSetting *setting, const char *value, GError **error)
 {
     if (setting->type != SETTING_WORDS || !strchr(value, '@'))
         return true;
@@ -111,7 +110,7 @@ static bool compare(const Desk *desk, const ListSetting *setting, Difference **d
         return fail(error, FAIL_NEVER, "%s: it is for the people who run the site to set", setting->name);
     if (!setting_check(desk->call->web->config, setting->name, after, error) ||
         !family_allows(desk->call->web->config, desk->list, setting, after, error) ||
-        !words_allowed(desk, setting, after, error))
+        !desk_words_allowed(desk, setting, after, error))
         return false;
     *different = g_new0(Difference, 1);
     **different = (Difference){setting, g_steal_pointer(&before), g_steal_pointer(&after)};

@@ -119,6 +119,12 @@ def test_refused_values(site, sink):
     olga.send(f"{CATS}/settings/moderation", foreign).says("no list that you own")
     site.cli("member", "add", f"dogs@{HOST}", OLGA, "--role", "owner")
     assert change(olga, "moderation", {"accept_these_nonmembers": f"@dogs@{HOST}"}).status == 303
+    # Nor do they come back by an undo, when the list is another's again.
+    site.cli("list", "set", f"cats@{HOST}", "accept_these_nonmembers=")
+    key = rows(olga)[0]["key"]
+    site.cli("member", "remove", f"dogs@{HOST}", OLGA, "--role", "owner")
+    assert key and rows(olga)[0]["key"] is None
+    assert olga.send(f"{CATS}/log", {"undo": key}).status == 400 and get(site, "accept_these_nonmembers") == ""
 
 
 def test_log_of_all_ways_and_undo(site, sink):
