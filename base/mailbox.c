@@ -50,30 +50,7 @@ static bool is_literal(const char *domain)
     return inside > 0 && strcmp(domain + 1 + inside, "]") == 0;
 }
 
-/* A character that people see, and that begins no part of an address as a mark on the one before it. */
-static bool is_plain(gunichar character, bool first)
-{
-    switch (g_unichar_type(character)) {
-    case G_UNICODE_FORMAT:
-    case G_UNICODE_PRIVATE_USE:
-    case G_UNICODE_UNASSIGNED:
-        return false;
-    case G_UNICODE_NON_SPACING_MARK:
-        return !first;
-    default:
-        return !g_unichar_iscntrl(character) && !g_unichar_isspace(character);
-    }
-}
-
-/* In this form (RFC 6532, 3.1) two addresses that look alike for having composed letters or not are the same. */
-static bool is_composed(const char *text)
-{
-    g_autofree char *composed = g_utf8_normalize(text, -1, G_NORMALIZE_NFC);
-    return g_strcmp0(composed, text) == 0;
-}
-
-/* Valid UTF-8 in its composed form, without control characters and letters that are not seen, and without white space
- * but plain blanks. ASCII needs no tables. */
+/* Valid UTF-8 without control characters, and without white space but plain blanks. ASCII needs no tables. */
 static bool has_plain_characters(const char *text)
 {
     bool ascii = true;
@@ -84,14 +61,12 @@ static bool has_plain_characters(const char *text)
     }
     if (ascii)
         return true;
-    if (!g_utf8_validate(text, -1, NULL) || !is_composed(text))
+    if (!g_utf8_validate(text, -1, NULL))
         return false;
-    bool first = true; /* of the local part, of the domain, or of a label of it */
     for (const char *at = text; *at; at = g_utf8_next_char(at)) {
         gunichar character = g_utf8_get_char(at);
-        if (character >= 0x80 && !is_plain(character, first))
+        if (character >= 0x80 && (g_unichar_iscntrl(character) || g_unichar_isspace(character)))
             return false;
-        first = character < 0x80 && strchr("@.\"", (int)character);
     }
     return true;
 }
@@ -105,7 +80,7 @@ bool mailbox_domain_valid(const char *domain)
         if (!g_ascii_isalnum(*at) && !strchr(".-_", *at) && (unsigned char)*at < 0x80)
             return false;
     }
-    return before != '.' && before != '-' && has_plain_characters(domain);
+    return before != '.' && before != '-';
 }
 
 bool mailbox_valid(const char *mailbox)
@@ -114,6 +89,36 @@ bool mailbox_valid(const char *mailbox)
         return false;
     const char *sign = local_end(mailbox);
     return sign && (mailbox_domain_valid(sign + 1) || is_literal(sign + 1));
+}
+
+/* Does the character stand for something that people see? first: it begins a part, so it is no mark on another one. */
+static bool is_seen(gunichar character, bool first)
+{
+    switch (g_unichar_type(character)) {
+    case G_UNICODE_FORMAT:
+    case G_UNICODE_PRIVATE_USE:
+    case G_UNICODE_UNASSIGNED:
+        return false;
+    case G_UNICODE_NON_SPACING_MARK:
+        return !first;
+    default:
+        return true;
+    }
+}
+
+bool mailbox_legible(const char *mailbox)
+{
+    if (!mailbox_valid(mailbox))
+        return false;
+    bool first = true; /* of the local part, of the domain, or of a label of it */
+    for (const char *at = mailbox; *at; at = g_utf8_next_char(at)) {
+        gunichar character = g_utf8_get_char(at);
+        if (character >= 0x80 && !is_seen(character, first))
+            return false;
+        first = character < 0x80 && strchr("@.\"", (int)character);
+    }
+    g_autofree char *composed = g_utf8_normalize(mailbox, -1, G_NORMALIZE_NFC);
+    return g_strcmp0(composed, mailbox) == 0;
 }
 
 char *mailbox_bare(const char *mailbox)

@@ -6,9 +6,7 @@
  * becomes a member, whom a bounce report names, who wrote a post, what a setting may hold. So an address that one part
  * takes is never refused by another. A valid mailbox has this form:
  *
- *   mailbox  local "@" domain in valid UTF-8, at most MAILBOX_MAX bytes, composed (NFC), and without letters that
- *            nobody sees: no format character such as ZERO WIDTH SPACE, no private or unassigned one, and no
- *            combining mark where the local part or a label begins
+ *   mailbox  local "@" domain in valid UTF-8, at most MAILBOX_MAX bytes
  *   local    one or more characters, but no control character, white space or any of ( ) < > [ ] : ; , @ \ "
  *            or a quoted string (RFC 5321, 4.1.2), in which these and plain blanks may stand too
  *   domain   labels of letters, digits, "-", "_" and characters beyond ASCII, separated by single dots; no label
@@ -25,6 +23,12 @@
 
 /* Is this text a mailbox of the form above? */
 bool mailbox_valid(const char *mailbox);
+
+/* May this mailbox become one that Listrunner keeps: of a member, a user, a list, a setting? It is valid, composed (NFC,
+ * as RFC 6532, 3.1 wants), and without letters that nobody sees: no format character such as ZERO WIDTH SPACE, no
+ * private or unassigned one, and no combining mark where the local part or a label begins. Mail may come from others,
+ * and earlier versions kept them: these get mail, are found, and can leave. */
+bool mailbox_legible(const char *mailbox);
 
 /* Is this text a domain of the form above? An address literal is none. */
 bool mailbox_domain_valid(const char *domain);

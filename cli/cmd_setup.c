@@ -108,7 +108,7 @@ static bool find_owner(Setup *setup, GError **error)
     if (!setup->owner)
         return false;
     const char *at = strrchr(setup->owner, '@');
-    if (!mailbox_valid(setup->owner) || !at)
+    if (!mailbox_legible(setup->owner) || !at)
         return fail(error, FAIL_NEVER, "--owner: found '%s'; allowed is an address such as you@example.com",
                     setup->owner);
     if (g_ascii_strcasecmp(at + 1, setup->domain) == 0)

@@ -218,7 +218,7 @@ bool change_address_ask(Work *work, const List *list, const AddressChange *chang
     g_autoptr(Pending) there = NULL;
     *subscription = (Subscription){.result = SUBSCRIPTION_BAD_ADDRESS, .kind = PENDING_CHANGE_ADDRESS};
     ListAddress *which = NULL;
-    bool valid = mailbox_valid(change->old_address) && mailbox_valid(change->new_address);
+    bool valid = mailbox_valid(change->old_address) && mailbox_legible(change->new_address);
     if (valid && !own_address_find(work, change->new_address, &which, error))
         return false;
     g_autoptr(ListAddress) own = which;

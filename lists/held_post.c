@@ -184,7 +184,7 @@ bool held_post_confirm(Work *work, const List *list, const char *token, char **l
 
 bool held_post_forward(Work *work, int64_t number, const char *address, GError **error)
 {
-    if (!mailbox_valid(address))
+    if (!mailbox_legible(address))
         return fail(error, FAIL_NEVER, "\"%s\" is no address", address);
     g_autoptr(Held) held = held_find(work_store(work), number, error);
     g_autoptr(List) list = held ? list_by_id(work_store(work), held->list_id, error) : NULL;

@@ -35,7 +35,7 @@ static bool find_hindrance(Work *work, const List *list, const char *address, Ad
 {
     bool barred;
     *result = SUBSCRIPTION_BAD_ADDRESS;
-    if (!mailbox_valid(address))
+    if (!mailbox_legible(address))
         return true;
     if (!join_is_barred(work, list, address, &barred, error) ||
         !standing_read(work_store(work), list->list_id, address, standing, error))

@@ -19,7 +19,7 @@ bool join_form_take(Work *work, const List *list, const Joiner *joiner, Subscrip
 {
     const PageForm form = {.to = TO_JOIN, .list_id = list->list_id, .address = joiner->address, .name = joiner->name};
     bool barred = false, allowed = true;
-    bool valid = mailbox_valid(joiner->address) && is_public(joiner->address);
+    bool valid = mailbox_legible(joiner->address) && is_public(joiner->address);
     if (valid && !join_is_barred(work, list, joiner->address, &barred, error))
         return false;
     if (valid && !barred && !letter_form_allowed(work, list, joiner->address, &allowed, error))

@@ -102,7 +102,7 @@ static void check(const ConfigCheck *check)
     if (hostname && !config_host_valid(hostname->text))
         config_complain(check, "site", "hostname", "found \"%s\"; allowed is a host name", hostname->text);
     const ConfigValue *owner = config_usable(check, "site", "site_owner");
-    if (owner && owner->line > 0 && !mailbox_valid(owner->text))
+    if (owner && owner->line > 0 && !mailbox_legible(owner->text))
         config_complain(check, "site", "site_owner", "found \"%s\"; allowed is a mail address without a name",
                         owner->text);
     const ConfigValue *roles = config_usable(check, "site", "role_addresses");

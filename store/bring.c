@@ -135,7 +135,7 @@ static bool add_address(Store *store, const BroughtAddress *from, bool *known, G
 {
     g_auto(Email) address = {0};
     g_autoptr(GError) unknown = NULL;
-    g_autofree char *folded = email_folded_checked(from->email, error);
+    g_autofree char *folded = email_folded_to_add(store, from->email, error);
     if (!folded)
         return false;
     *known = email_find(store, from->email, &address, &unknown);

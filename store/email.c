@@ -40,6 +40,26 @@ char *email_folded_checked(const char *address, GError **error)
     return NULL;
 }
 
+/* Only an address that is known may have letters that nobody sees. */
+static bool may_know(const char *address, bool known, GError **error)
+{
+    return known || mailbox_legible(address) ||
+           fail(error, FAIL_NEVER,
+                "\"%s\" is no e-mail address (local@domain) that can be added: it has letters that nobody sees, or some "
+                "that are not composed",
+                address);
+}
+
+char *email_folded_to_add(Store *store, const char *address, GError **error)
+{
+    int64_t person = 0;
+    g_autofree char *folded = email_folded_checked(address, error);
+    if (!folded || (!mailbox_legible(address) && !email_person(store, address, &person, error)) ||
+        !may_know(address, person != 0, error))
+        return NULL;
+    return g_steal_pointer(&folded);
+}
+
 void email_clear(Email *address)
 {
     g_clear_pointer(&address->folded, g_free);
@@ -113,7 +133,7 @@ bool email_ensure(Store *store, const char *email, const char *display_name, Ema
 {
     *address = (Email){.folded = email_folded_checked(email, error)};
     Step step = address->folded ? look_up(store, address, error) : STEP_FAILED;
-    if (step != STEP_DONE)
+    if (step != STEP_DONE || !may_know(email, false, error))
         return step == STEP_ROW;
     address->email = mailbox_bare(email);
     address->person = store_key_new(store, error);

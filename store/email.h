@@ -18,6 +18,9 @@ char *email_folded(const char *address);
 /* Return the folded form as email_folded() does. NULL with FAIL_NEVER: the address is not valid. */
 char *email_folded_checked(const char *address, GError **error);
 
+/* Do the same for an address that may be added: one that is not known yet must be mailbox_legible() (base/mailbox.h). */
+char *email_folded_to_add(Store *store, const char *address, GError **error);
+
 typedef struct Email {
     int64_t key, person;  /* keys of the address and of the person that it belongs to */
     char *folded, *email; /* email: as it was first written */

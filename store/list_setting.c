@@ -472,7 +472,7 @@ static bool word_allowed(const ListSetting *setting, const char *word, GError **
     if (g_strcmp0(setting->choices, PATTERNS) != 0 || *word == '@')
         return true;
     if (*word != '^')
-        return mailbox_valid(word) || refuse(setting, word,
+        return mailbox_legible(word) || refuse(setting, word,
                                              "an address, a pattern that begins with ^, or @ and the address or "
                                              "List-Id of another list",
                                              error);
@@ -523,7 +523,7 @@ static char *canonical_words(const ListSetting *setting, const char *value, GErr
 /* Check the rules of the setting's own form. */
 static bool form_allowed(const ListSetting *setting, const char *value, GError **error)
 {
-    if (*value && g_strcmp0(setting->choices, ADDRESS) == 0 && !mailbox_valid(value))
+    if (*value && g_strcmp0(setting->choices, ADDRESS) == 0 && !mailbox_legible(value))
         return refuse(setting, value, "an address, or nothing", error);
     if (*value && g_strcmp0(setting->choices, NEWSGROUP) == 0 &&
         (value[strspn(value, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "+-_.")] || *value == '.' || strstr(value, "..") ||

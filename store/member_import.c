@@ -84,7 +84,7 @@ void member_import_free(MemberImport *import)
 bool member_import_add(MemberImport *import, int64_t number, const char *address, const char *display_name,
                        const Preferences *own, GError **error)
 {
-    g_autofree char *folded = email_folded_checked(address, error), *bare = mailbox_bare(address);
+    g_autofree char *folded = email_folded_to_add(import->store, address, error), *bare = mailbox_bare(address);
     g_autofree char *name = email_clean_name(display_name);
     if (!own)
         own = &preferences_unset;

@@ -54,7 +54,7 @@ void source_stage_free(SourceStage *stage)
 
 bool source_stage_add(SourceStage *stage, const char *address, const char *name, GError **error)
 {
-    g_autofree char *folded = email_folded_checked(address, error), *bare = mailbox_bare(address);
+    g_autofree char *folded = email_folded_to_add(stage->store, address, error), *bare = mailbox_bare(address);
     g_autofree char *lower = folded ? g_utf8_strdown(bare, -1) : NULL, *clean = email_clean_name(name);
     return folded && row_set_add(stage->lines, error, TEXT(folded), TEXT(bare), TEXT(lower), TEXT(clean));
 }

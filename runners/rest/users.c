@@ -133,7 +133,7 @@ static void post(Call *call)
         return;
     }
     rest_refuse(call, &error, FAIL_EXISTS, 400, "User already exists: %s", email);
-    if (!mailbox_valid(email))
+    if (!mailbox_legible(email))
         rest_refuse(call, &error, FAIL_NEVER, 400, "Invalid email address: %s", email);
     rest_fail(call, error);
 }
@@ -232,7 +232,7 @@ static void post_address(Call *call)
     if (!form_expect(call, "email", "display_name absorb_existing"))
         return;
     g_autofree char *lower = g_utf8_strdown(form_text(call, "email"), -1), *name = segment(lower);
-    if (!mailbox_valid(form_text(call, "email"))) {
+    if (!mailbox_legible(form_text(call, "email"))) {
         answer_refusal(call, 400, "Invalid email address: %s", form_text(call, "email"));
         return;
     }

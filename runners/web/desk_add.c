@@ -67,7 +67,7 @@ static bool find_bar(const Desk *desk, Work *work, const Adding *adding, const c
 {
     g_autofree char *by = NULL;
     *why = NULL;
-    if (!mailbox_valid(address)) {
+    if (!mailbox_legible(address)) {
         *why = g_strdup("no mail address");
         return true;
     }

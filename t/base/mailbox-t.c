@@ -15,6 +15,12 @@ static void test_valid(void)
     for (const char *const *address = addresses_bad; *address; address++)
         if (mailbox_valid(*address))
             g_error("%s is taken", *address);
+    for (const char *const *address = addresses_unseen; *address; address++)
+        if (!mailbox_valid(*address) || mailbox_legible(*address))
+            g_error("%s is refused, or legible", *address);
+    for (const char *const *address = addresses_good; *address; address++)
+        if (!mailbox_legible(*address))
+            g_error("%s is not legible", *address);
     g_autofree char *longest = g_strnfill(MAILBOX_MAX - 5, 'a'), *fits = g_strconcat(longest, "@b.cd", NULL);
     g_autofree char *over = g_strconcat("a", fits, NULL);
     g_assert_true(mailbox_valid(fits));

@@ -3,6 +3,7 @@
 /* Invitations, wishes of who joins, options. */
 #include "lists/domain_make.h"
 #include "lists/join.h"
+#include "lists/leave.h"
 #include "lists/list_change.h"
 #include "lists/list_make.h"
 #include "lists/options.h"
@@ -10,8 +11,11 @@
 #include "lists/people.h"
 #include "lists/request.h"
 #include "lists/roster.h"
+#include "lists/sign_in.h"
 #include "lists/workflow.h"
 #include "store/domain.h"
+#include "store/email.h"
+#include "store/store_internal.h"
 #include "store/topic.h"
 #include "store/user.h"
 #include "t/lists/fixture.h"
@@ -516,6 +520,39 @@ static void test_site_owner(World *world, const void *data)
     assert_ok(list_move(work, LIST, "others@example.com", &error), error);
 }
 
+/* Check that members whom an earlier version let in, with letters that nobody sees, can leave, by a link too, get a link
+ * to sign in, and may be given other lists; and that nobody else comes in so. */
+static void test_addresses_kept_from_before(World *world, const void *data)
+{
+    GError *error = NULL;
+    static const char *const kept[] = {"a\342\200\213b@example.org", "e\314\201@example.org"};
+    for (size_t at = 0; at < G_N_ELEMENTS(kept); at++) {
+        bool valid = false;
+        g_auto(Subscription) left = {0}, joined = {0};
+        g_autofree char *folded = email_folded(kept[at]);
+        assert_ok(member_add(world->store, LIST, ROLE_MEMBER, ANNE, NULL, NULL, &error), error);
+        assert_ok(query_run(world->store, &error, NULL, "UPDATE address SET email = $1, folded = $2 WHERE email = $3",
+                            TEXT(kept[at]), TEXT(folded), TEXT(ANNE)), error);
+        assert_ok(query_run(world->store, &error, NULL, "UPDATE member SET email = $1, folded = $2 WHERE email = $3",
+                            TEXT(kept[at]), TEXT(folded), TEXT(ANNE)), error);
+        g_autoptr(Work) work = world_work(world);
+        assert_ok(sign_in_take(work, kept[at], &valid, &error), error);
+        g_assert_true(valid);
+        assert_ok(member_add(world->store, LIST, ROLE_MODERATOR, kept[at], NULL, NULL, &error), error);
+        if (at == 0) {
+            assert_ok(leave_ask(work, world->list, kept[at], FACT_CONFIRMED, &left, &error), error);
+        } else {
+            g_autofree char *token = verp_token(world->keys, VERP_UNSUBSCRIBE, LIST, kept[at], work_now(work));
+            assert_ok(leave_token(work, token, LEAVE_BY_PAGE, &left, &error), error);
+        }
+        g_assert_cmpint(left.result, ==, SUBSCRIPTION_DONE);
+        g_assert_cmpstr(left.address, ==, kept[at]);
+        const Joiner other = {.address = at == 0 ? "c\342\200\213@example.org" : "o\314\201@example.org"};
+        assert_ok(join_ask(work, world->list, &other, &joined, &error), error);
+        g_assert_cmpint(joined.result, ==, SUBSCRIPTION_BAD_ADDRESS);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -532,6 +569,7 @@ int main(int argc, char **argv)
     WORLD_TEST("/people/set by letter", test_set_by_letter);
     WORLD_TEST("/people/set at once", test_set_at_once);
     WORLD_TEST("/people/addresses of ours", test_own_addresses);
+    WORLD_TEST("/people/addresses kept from before", test_addresses_kept_from_before);
     WORLD_TEST("/people/site owner", test_site_owner);
     WORLD_TEST("/people/who runs lists before others come", test_runners_before_lists);
     WORLD_TEST("/people/who may have an address of ours", test_who_may_have_one);

@@ -119,6 +119,10 @@ static void test_valid(void)
         g_autofree char *alone = g_strdup_printf("|%s", *address), *again = parsed(*address);
         g_assert_cmpstr(again, ==, alone);
     }
+    for (const char *const *address = addresses_unseen; *address; address++) { /* who writes so is an author, too */
+        g_autofree char *alone = g_strdup_printf("|%s", *address), *found = parsed(*address);
+        g_assert_cmpstr(found, ==, alone);
+    }
     for (const char *const *address = addresses_bad; *address; address++) {
         g_autoptr(GPtrArray) list = address_list_new();
         address_parse(*address, strlen(*address), list);

@@ -65,6 +65,12 @@ static void test_addresses(Fixture *fixture, const void *data)
         g_assert_false(member_add(fixture->store, LIST, ROLE_MEMBER, *address, NULL, NULL, &error));
         assert_failed(FAIL_NEVER, error);
     }
+    for (const char *const *address = addresses_unseen; *address; address++) {
+        GError *error = NULL;
+        g_assert_false(member_add(fixture->store, LIST, ROLE_MEMBER, *address, NULL, NULL, &error));
+        g_assert_nonnull(strstr(error->message, "letters that nobody sees"));
+        assert_failed(FAIL_NEVER, error);
+    }
     g_autoptr(Member) quoted = find(fixture, ROLE_MEMBER, "\"foo..bar\"@Docomo.example");
     g_assert_cmpstr(quoted->address, ==, "foo..bar@docomo.example");
     add(fixture, ROLE_OWNER, "\"Jo.\"@example.org");
