@@ -108,8 +108,7 @@ bool answer_is_automatic(const Message *message)
 bool answer_is_report(const char *sender, const Message *message)
 {
     static const char *const junk[] = {"junk", NULL}, *const report[] = {"multipart/report", NULL};
-    bool answers = message_has(message, "In-Reply-To") || message_has(message, "References");
     return !*sender || strcmp(sender, "#@[]") == 0 || value_begins(message, "Precedence", junk) ||
            value_begins(message, "Content-Type", report) ||
-           (submitted_is(message, "auto-generated") && (answers || subject_is_of_program(message)));
+           (submitted_is(message, "auto-generated") && subject_is_of_program(message));
 }

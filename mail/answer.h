@@ -21,5 +21,6 @@ bool answer_is_automatic(const Message *message);
 
 /* Is it a report or an answer that a program wrote without saying "auto-replied"? So is mail with the null sender of an
  * envelope ("", or "#@[]" as qmail writes it), a multipart/report, mail with Precedence: junk, and auto-generated mail
- * that answers another or has a Subject of such answers; but no auto-generated mail about commits. */
+ * with a Subject of such answers. Other auto-generated mail is none, also where it refers to an earlier one: so bug
+ * trackers and mail about commits make their threads. */
 bool answer_is_report(const char *sender, const Message *message);

@@ -260,7 +260,11 @@ static void test_automatic(Bench *bench, gconstpointer data)
         {"#@[]", "", true},
         {"anne@example.org", "Content-Type: multipart/report; report-type=delivery-status; boundary=x\r\n", true},
         {"anne@example.org", "Precedence: junk\r\n", true},
-        {"anne@example.org", "Auto-Submitted: auto-generated\r\nIn-Reply-To: <1@example.com>\r\n", true},
+        {"anne@example.org", "Auto-Submitted: auto-generated\r\nIn-Reply-To: <1@example.com>\r\n"
+                             "Subject: Abwesenheitsnotiz: x\r\n", true},
+        /* A bug tracker, which refers to the first message about the bug. */
+        {"anne@example.org", "Auto-Submitted: auto-generated\r\nIn-Reply-To: <1@example.com>\r\n"
+                             "References: <1@example.com>\r\nSubject: [Bug 12] It is cold\r\n", false},
         {"anne@example.org", "Auto-Submitted: auto-generated (x)\r\nSubject: Automatic reply: x\r\n", true},
         {"anne@example.org", "", false},
         {"anne@example.org", "Precedence: bulk\r\nIn-Reply-To: <1@example.com>\r\n", false},
