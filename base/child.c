@@ -172,11 +172,23 @@ void child_ready(void)
 /* Lines for the trail wait in memory until somebody looks at the clock. */
 static void beat_trail(void)
 {
-    static uint64_t told;
-    uint64_t lost = trail_beat();
-    if (lost > 0 && told == 0)
-        log_warn("the trail cannot be written; what becomes of mail is in the log alone");
-    told = lost;
+    static char *told; /* NULL: all is well */
+    int64_t since;
+    uint64_t lost;
+    g_autofree char *fault = trail_beat(&since, &lost), *time = clock_text(since), *text = NULL;
+    if (fault)
+        text = g_strdup_printf("the trail cannot be written since %s (%s): what becomes of mail is in the log alone, "
+                               "and trace and restore do not know it",
+                               time, fault);
+    if (g_strcmp0(text, told) == 0)
+        return;
+    if (text)
+        log_warn("%s", text);
+    else
+        log_info("the trail is written again; it lacks %" PRIu64 " lines since this process was started", lost);
+    child_notice(CHILD_NOTICE_TRAIL, text);
+    g_free(told);
+    told = g_steal_pointer(&text);
 }
 
 /* A file that we were allowed to use was replaced: a new process may use the new one. */

@@ -35,7 +35,13 @@ void child_ready(void);
  * process. It never blocks: a beat for which the pipe has no room is dropped. */
 void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t oldest, const char *holding);
 /* Name the subject of a notice: there is one notice at a time for each subject. */
-typedef enum ChildNotice { CHILD_NOTICE_WORK, CHILD_NOTICE_DATABASE, CHILD_NOTICE_SPACE, CHILD_NOTICES } ChildNotice;
+typedef enum ChildNotice {
+    CHILD_NOTICE_WORK,
+    CHILD_NOTICE_DATABASE,
+    CHILD_NOTICE_SPACE,
+    CHILD_NOTICE_TRAIL,
+    CHILD_NOTICES
+} ChildNotice;
 
 /* Tell the master a text that a person should know, though this process works. It is copied, shown by `listrunner
  * status`, and told again with each beat, until the next text about the same subject. NULL ends the notice. Any thread

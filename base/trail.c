@@ -28,8 +28,10 @@ typedef struct Trail {
     GString *lines;      /* that wait */
     GHashTable *keys;    /* of them: a set of uint64_t */
     int64_t first, last; /* times of them, microseconds since 1970 */
-    int64_t waits_since; /* monotonic */
-    uint64_t lost;       /* blocks that could not be written */
+    int64_t waits_since; /* monotonic; of the lines, or since the last attempt that failed */
+    char *fault;         /* why the last attempt to write failed; NULL: it did not */
+    int64_t fault_since; /* microseconds since 1970 */
+    uint64_t lost;       /* lines that were given up */
     GThread *writer;
     bool ends; /* the writer is to */
 } Trail;
@@ -156,17 +158,19 @@ static bool open_newest(Trail *self, GError **error)
 }
 
 /* Go on to a file that another process has begun meanwhile, or to the newest one when ours is gone, and begin a new one
- * when that is full. */
-static void choose_file(Trail *self)
+ * when that is full. Where no new one can be made, the full one grows. */
+static bool choose_file(Trail *self, GError **error)
 {
     struct stat file;
-    while (open_number(self, self->number + 1, 0, NULL))
+    while (self->fd >= 0 && open_number(self, self->number + 1, 0, NULL))
         ;
-    if (self->fd >= 0 && fstat(self->fd, &file) == 0 && file.st_nlink == 0)
-        open_newest(self, NULL);
-    if (self->fd >= 0 && fstat(self->fd, &file) == 0 && (uint64_t)file.st_size >= file_size(self->size) &&
+    bool gone = self->fd < 0 || (fstat(self->fd, &file) == 0 && file.st_nlink == 0);
+    if (gone && !open_newest(self, error))
+        return false;
+    if (fstat(self->fd, &file) == 0 && (uint64_t)file.st_size >= file_size(self->size) &&
         open_number(self, self->number + 1, O_CREAT, NULL))
         trail_remove(self->directory, trail_file_count(self->size), 0, NULL, NULL);
+    return true;
 }
 
 /* ---- blocks ---- */
@@ -223,18 +227,66 @@ static GByteArray *make_block(const Trail *self)
     return block;
 }
 
-/* Write the lines to the file. Give up lines that cannot be written, since the log has them. Readers pass over a block
- * that was written in part. */
+static void add_keys(Trail *self, const uint64_t *keys, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (!g_hash_table_contains(self->keys, &keys[i]))
+            g_hash_table_add(self->keys, g_memdup2(&keys[i], sizeof(keys[0])));
+}
+
+/* Give up the lines that wait but for the newest one: writing that shows whether there is room again. */
+static void keep_newest(Trail *self)
+{
+    char *text = self->lines->str, *end = g_strrstr_len(text, (gssize)self->lines->len - 1, "\n");
+    for (const char *at = text; end && (at = strchr(at, '\n')) && at <= end; at++)
+        self->lost++;
+    g_string_erase(self->lines, 0, end ? end + 1 - text : 0);
+    self->first = self->last;
+    g_hash_table_remove_all(self->keys);
+    uint64_t keys[TRAIL_KEYS];
+    const char *behind_stamp = strchr(text, ' ') + 1, *noted = strstr(behind_stamp, ": ") + strlen(": ");
+    add_keys(self, keys, trail_keys_of(noted, keys));
+}
+
+/* Readers pass over a block that was written in part. */
+static bool write_block(const Trail *self, GError **error)
+{
+    g_autoptr(GByteArray) block = make_block(self);
+    if (!block)
+        return fail(error, FAIL_LATER, "there is no memory for a block of the trail");
+    ssize_t written = write(self->fd, block->data, block->len);
+    g_autofree char *path = trail_path(self->directory, self->number, TRAIL_SUFFIX);
+    if (written < 0)
+        return fail_errno(error, FAIL_LATER, "write %s", path);
+    return (size_t)written == block->len ||
+           fail(error, FAIL_LATER, "write %s: there is no room for a block of %u bytes", path, block->len);
+}
+
+static void note_fault(Trail *self, const GError *error)
+{
+    if (!self->fault)
+        self->fault_since = clock_now();
+    g_free(self->fault);
+    self->fault = g_strdup(error->message);
+    self->waits_since = clock_monotonic();
+}
+
+/* Write the lines to the file. Lines that cannot be written wait for the next attempt, up to a block of them. Without
+ * lines, see whether an earlier fault is over. */
 static void flush(Trail *self)
 {
-    if (self->lines->len == 0)
+    g_autoptr(GError) error = NULL;
+    if (self->lines->len == 0 && !self->fault)
         return;
-    choose_file(self);
-    g_autoptr(GByteArray) block = make_block(self);
-    if (block && self->fd >= 0 && write(self->fd, block->data, block->len) != (ssize_t)block->len)
-        self->lost++;
-    g_string_truncate(self->lines, 0);
-    g_hash_table_remove_all(self->keys);
+    if (choose_file(self, &error) && (self->lines->len == 0 || write_block(self, &error))) {
+        g_clear_pointer(&self->fault, g_free);
+        g_string_truncate(self->lines, 0);
+        g_hash_table_remove_all(self->keys);
+        return;
+    }
+    note_fault(self, error);
+    if (self->lines->len >= TRAIL_BLOCK)
+        keep_newest(self);
 }
 
 /* Called with the lock. */
@@ -281,9 +333,7 @@ static void note(Trail *self, const char *text)
     }
     self->last = now;
     append_stamp(self->lines, now);
-    for (unsigned count = trail_keys_of(append_line(self->lines, self->program, text), keys); count > 0; count--)
-        if (!g_hash_table_contains(self->keys, &keys[count - 1]))
-            g_hash_table_add(self->keys, g_memdup2(&keys[count - 1], sizeof(keys[0])));
+    add_keys(self, keys, trail_keys_of(append_line(self->lines, self->program, text), keys));
     g_string_append_c(self->lines, '\n');
     if (self->lines->len >= TRAIL_BLOCK)
         flush(self);
@@ -307,7 +357,7 @@ static gpointer write_in_time(gpointer data)
     Trail *self = data;
     g_mutex_lock(&lock);
     while (!self->ends)
-        if (self->lines->len == 0)
+        if (self->lines->len == 0 && !self->fault)
             g_cond_wait(&changed, &lock);
         else if (clock_monotonic() - self->waits_since < TRAIL_WAIT)
             g_cond_wait_until(&changed, &lock, self->waits_since + TRAIL_WAIT);
@@ -338,6 +388,7 @@ static void trail_free(Trail *self)
     g_hash_table_unref(self->keys);
     g_free(self->directory);
     g_free(self->program);
+    g_free(self->fault);
     g_free(self);
 }
 
@@ -351,20 +402,18 @@ bool trail_open(const char *directory, uint64_t size, const char *program, GErro
     self->lines = g_string_sized_new(TRAIL_BLOCK + 4096);
     self->keys = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     static bool registered;
-    bool opened = open_newest(self, error);
+    g_autoptr(GError) fault = NULL;
+    if (!open_newest(self, &fault))
+        note_fault(self, fault);
     trail_close();
     if (!registered)
         atexit(trail_close);
     registered = true;
-    if (!opened) {
-        trail_free(self);
-        return false;
-    }
     self->writer = start_writer(self);
     g_mutex_lock(&lock);
     trail = self;
     g_mutex_unlock(&lock);
-    return true;
+    return !fault || fail_with(error, &fault);
 }
 
 void trail_close(void)
@@ -381,12 +430,14 @@ void trail_close(void)
         trail_free(self);
 }
 
-uint64_t trail_beat(void)
+char *trail_beat(int64_t *since, uint64_t *lost)
 {
     g_mutex_lock(&lock);
-    if (trail && trail->lines->len > 0 && clock_monotonic() - trail->waits_since >= TRAIL_WAIT)
+    if (trail && (trail->lines->len > 0 || trail->fault) && clock_monotonic() - trail->waits_since >= TRAIL_WAIT)
         flush(trail);
-    uint64_t lost = trail ? trail->lost : 0;
+    char *fault = trail ? g_strdup(trail->fault) : NULL;
+    *since = fault ? trail->fault_since : 0;
+    *lost = trail ? trail->lost : 0;
     g_mutex_unlock(&lock);
-    return lost;
+    return fault;
 }

@@ -12,7 +12,8 @@
  *
  * Lines wait in memory until there are TRAIL_BLOCK bytes of them, or the oldest has waited TRAIL_WAIT; then they are
  * compressed and appended as one block to the newest file by one write, so several processes may share the files. A
- * process that is killed takes the lines with it that wait; the log has them. Trouble with the files stops nothing.
+ * process that is killed takes the lines with it that wait; the log has them. Trouble with the files stops nothing: the
+ * lines wait and writing is tried again every TRAIL_WAIT; when TRAIL_BLOCK bytes wait, all but the newest are given up.
  *
  * A file is NUMBER.trail. A new one is begun at a sixteenth of the size of all, or TRAIL_FILE_MOST; what is too much,
  * or older than is to be kept, is removed, the oldest first. Beside a file of which nothing more is written may lie
@@ -32,7 +33,7 @@
 
 /* Open the trail of this process in a directory, which is made when it is missing. program is the name that its lines
  * bear; size is how many bytes all files may have together, TRAIL_LEAST or more. A trail that was open is closed.
- * FAIL_LATER: the directory or its newest file cannot be written; no trail is open then. */
+ * FAIL_LATER: the directory or its newest file cannot be written; the trail is open all the same, with that fault. */
 bool trail_open(const char *directory, uint64_t size, const char *program, GError **error);
 /* Write the lines that wait, and close the trail. exit() calls it, too. */
 void trail_close(void);
@@ -41,8 +42,9 @@ void trail_close(void);
 void trail_note(const char *text);
 
 /* Write the lines that have waited for TRAIL_WAIT, in case the system gave the trail no thread to do so. child_beat()
- * calls it. Return how many blocks could not be written since the trail was opened. */
-uint64_t trail_beat(void);
+ * calls it. Return why the last attempt to write failed, and set *since to when that began (microseconds since 1970);
+ * g_free(). NULL: it did not fail. Set *lost to the number of lines given up since the trail was opened. */
+char *trail_beat(int64_t *since, uint64_t *lost);
 
 /* Remove the files whose last line is older than `before` (microseconds since 1970), and those that are too many for
  * size. Make the missing NUMBER.keys of files to which nothing was written for a while. *removed counts files.

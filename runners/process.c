@@ -8,15 +8,6 @@
 #include "base/trail.h"
 #include "runners/process_confine.h"
 
-/* A trail that cannot be kept keeps nobody from work. */
-static void open_trail(const Config *config, const char *label)
-{
-    g_autoptr(GError) error = NULL;
-    if (config_bool(config, "trail", "enabled") &&
-        !trail_open(config_string(config, "trail", "directory"), config_size(config, "trail", "size"), label, &error))
-        log_warn("no trail is kept: %s", error->message);
-}
-
 /* Returns the configuration, in force for the log and for files; NULL with the error. */
 static Config *configure(const Child *child, GError **error)
 {
@@ -32,7 +23,8 @@ static Config *configure(const Child *child, GError **error)
         config_free(config);
         return NULL;
     }
-    open_trail(config, label);
+    if (config_bool(config, "trail", "enabled")) /* the beats tell when it cannot be kept; nobody stops work for that */
+        trail_open(config_string(config, "trail", "directory"), config_size(config, "trail", "size"), label, NULL);
     fs_use_syncfs(g_strcmp0(config_string(config, "spool", "sync"), "syncfs") == 0);
     return config;
 }

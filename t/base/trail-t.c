@@ -105,7 +105,10 @@ static void test_waits(Test *test, const void *data)
     (void)data;
     begin(test, "out[1]");
     trail_note("0123456789ab waits");
-    g_assert_cmpuint(trail_beat(), ==, 0);
+    int64_t since;
+    uint64_t lost;
+    g_assert_null(trail_beat(&since, &lost));
+    g_assert_cmpuint(lost, ==, 0);
     expect(test, "0123456789ab", ""); /* not for long enough */
     note_much("0123456789ac ");
     expect(test, "0123456789ab", "out[1]: 0123456789ab waits");
@@ -264,28 +267,61 @@ static void test_damage(Test *test, const void *data)
     g_assert_cmpstr(behind, ==, "p: abcdefabcdef behind message-id=same@x");
 }
 
+/* The fault of a beat, or "" */
+static char *fault_now(uint64_t *lost)
+{
+    int64_t since;
+    char *fault = trail_beat(&since, lost);
+    g_assert_cmpint(since != 0, ==, fault != NULL);
+    g_assert_cmpint(since, <=, clock_now());
+    return fault ? fault : g_strdup("");
+}
+
+/* Wait until the fault is over by itself: nobody notes anything meanwhile. */
+static void expect_no_fault(uint64_t *lost)
+{
+    g_autofree char *fault = fault_now(lost);
+    for (int tries = 0; tries < 600 && *fault; tries++) {
+        g_usleep(100000);
+        g_free(fault);
+        fault = fault_now(lost);
+    }
+    g_assert_cmpstr(fault, ==, "");
+}
+
 static void test_cannot_be_written(Test *test, const void *data)
 {
     (void)data;
     GError *error = NULL;
+    uint64_t lost;
     g_assert_false(trail_open("/proc/nowhere/trail", SIZE, "p", &error));
     g_assert_error(error, FAIL, FAIL_LATER);
     g_clear_error(&error);
     trail_note("0123456789ab is noted nowhere");
-    g_assert_cmpuint(trail_beat(), ==, 0);
+    g_autofree char *nowhere = fault_now(&lost);
+    g_assert_nonnull(strstr(nowhere, "/proc/nowhere/trail"));
     /* A disk that takes no more: lines are given up, that is told, and what comes when there is room is kept. */
     begin(test, "p");
     const struct rlimit none = {100, RLIM_INFINITY}, all = {RLIM_INFINITY, RLIM_INFINITY};
     signal(SIGXFSZ, SIG_IGN);
+    g_autofree char *well = fault_now(&lost);
+    g_assert_cmpstr(well, ==, "");
     g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &none), ==, 0);
     note_much("0123456789ab ");
     note_much("0123456789ac ");
+    note_much("0123456789ae message-id=new@x ");
+    g_autofree char *full = fault_now(&lost);
     g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &all), ==, 0);
-    g_assert_cmpuint(trail_beat(), ==, 2);
+    g_assert_nonnull(strstr(full, test->directory));
+    g_assert_cmpuint(lost, ==, 2);
+    expect_no_fault(&lost);
+    g_assert_cmpuint(lost, ==, 2);
     note_much("0123456789ad ");
-    g_autofree char *found = find(test, "0123456789ad", NULL), *lost = find(test, "0123456789ac", NULL);
+    g_autofree char *found = find(test, "0123456789ad", NULL), *given_up = find(test, "0123456789ac", NULL);
+    g_autofree char *newest = find(test, "new@x", NULL);
     g_assert_true(g_str_has_prefix(found, "p: 0123456789ad x"));
-    g_assert_cmpstr(lost, ==, "");
+    g_assert_true(g_str_has_prefix(newest, "p: 0123456789ae message-id=new@x x"));
+    g_assert_cmpstr(given_up, ==, "");
     /* No link is followed. */
     g_autofree char *path = trail_path(test->directory, 1, TRAIL_SUFFIX);
     trail_close();
@@ -293,6 +329,32 @@ static void test_cannot_be_written(Test *test, const void *data)
     g_assert_cmpint(symlink("/dev/null", path), ==, 0);
     g_assert_false(trail_open(test->directory, SIZE, "p", &error));
     g_clear_error(&error);
+    g_assert_cmpint(g_unlink(path), ==, 0);
+    expect_no_fault(&lost);
+}
+
+/* Lines that waited for room are all there afterwards, each once, when they are fewer than a block. */
+static void test_waits_for_room(Test *test, const void *data)
+{
+    (void)data;
+    const struct rlimit none = {0, RLIM_INFINITY}, all = {RLIM_INFINITY, RLIM_INFINITY};
+    signal(SIGXFSZ, SIG_IGN);
+    begin(test, "p");
+    uint64_t lost;
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &none), ==, 0);
+    trail_note("0123456789ab one");
+    g_autofree char *fault = fault_now(&lost);
+    for (int tries = 0; tries < 600 && !*fault; tries++) {
+        g_usleep(100000);
+        g_free(fault);
+        fault = fault_now(&lost);
+    }
+    g_assert_cmpstr(fault, !=, "");
+    trail_note("0123456789ab two");
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &all), ==, 0);
+    expect_no_fault(&lost);
+    g_assert_cmpuint(lost, ==, 0);
+    expect(test, "0123456789ab", "p: 0123456789ab one|p: 0123456789ab two");
 }
 
 int main(int argc, char **argv)
@@ -306,5 +368,6 @@ int main(int argc, char **argv)
     g_test_add("/trail/late", Test, NULL, set_up, test_late, tear_down);
     g_test_add("/trail/damage", Test, NULL, set_up, test_damage, tear_down);
     g_test_add("/trail/cannot-be-written", Test, NULL, set_up, test_cannot_be_written, tear_down);
+    g_test_add("/trail/waits-for-room", Test, NULL, set_up, test_waits_for_room, tear_down);
     return g_test_run();
 }

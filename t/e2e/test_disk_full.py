@@ -219,3 +219,31 @@ def test_archive_queue_full(small_disk, instances, sink):
     instance.wait_idle(60)
     assert re.findall("Message-ID: (<.*>)", output.read_text()) == ["<tight@example.net>"]
     assert not instance.set_aside()
+
+
+def test_trail_full(small_memory, instances, sink):
+    """The trail's own disk is full: posts go out all the same, status and its exit code tell it, the metrics count it,
+    and it ends by itself when there is room."""
+    instance = instances(sink.port, settings={"trail": {"directory": small_memory / "trail"}}).start()
+    lists = [instance.create_list(name, MEMBERS) for name in ("one", "two")]
+    assert instance.run("status").returncode == 0
+    filler = small_memory / "filler"
+    use_up(filler)
+    for i, address in enumerate(lists):
+        instance.lmtp_send(post(message_id=f"<trail-{i}@example.net>"), address)
+
+    def told():
+        done = instance.run("status")
+        lines = [line for line in done.stdout.splitlines() if "the trail cannot be written since" in line]
+        assert bool(lines) == (done.returncode != 0), done.stdout
+        return lines
+
+    wait_until(told, 60, "status to tell of the trail")
+    wait_until(lambda: any("out[" in line for line in told()), 60, "out to tell it, too")
+    assert all(str(small_memory / "trail") in line and "No space left" in line for line in told()), told()
+    assert re.search(r'^listrunner_\w*notice\{.*\} 1$', instance.run("metrics").stdout, re.M)
+    instance.wait_idle(60)
+    assert len(list(sink.copies().elements())) == 2 * len(MEMBERS)
+    filler.unlink()
+    wait_until(lambda: not told(), 60, "the trail to be written again without new mail")
+    assert len(instance.run("trace", "trail-1@example.net").stdout.splitlines()) > 2
