@@ -46,6 +46,11 @@ size_t reply_mark_length(const char *subject)
     return mark_length(subject, reply_words);
 }
 
+size_t reply_forward_length(const char *subject)
+{
+    return mark_length(subject, forward_words);
+}
+
 char *reply_subject(const Message *message)
 {
     g_autofree char *raw = message_value(message, "Subject");
@@ -56,7 +61,7 @@ char *reply_subject(const Message *message)
             subject = g_utf8_next_char(subject);
         size_t length = reply_mark_length(subject);
         if (length == 0)
-            length = mark_length(subject, forward_words);
+            length = reply_forward_length(subject);
         if (length == 0)
             return g_strstrip(g_strdup(subject));
         subject += length;

@@ -12,6 +12,8 @@
 
 /* Return the length of "Re:", "AW[2] :", "答复：" and the like at the start of a decoded Subject; 0: there is none. */
 size_t reply_mark_length(const char *subject);
+/* Return the same of "Fwd:", "WG:", "转发：" and the like. */
+size_t reply_forward_length(const char *subject);
 
 /* Return the decoded Subject behind "Re:", "AW[2]:", "回复：", "RV:" and the like, however many, without blanks around;
  * "" when there is no Subject. g_free(). */

@@ -15,23 +15,83 @@ static size_t blanks(const char *text)
     return strspn(text, " \t\r\n");
 }
 
-/* Skips reply marks and our prefix at the beginning, in any order. */
-static const char *skip_known(const char *text, const char *prefix, bool *reply, bool *had_prefix)
+/* A subject, taken apart. */
+typedef struct SubjectParts {
+    bool reply;       /* reply marks stood at the beginning */
+    bool had_prefix;  /* the prefix stood before rest */
+    GString *kept;    /* marks of forwarding and tags that stood before the prefix, each with a blank behind it */
+    const char *rest; /* what stays as it is; borrowed */
+} SubjectParts;
+
+static void subject_parts_clear(SubjectParts *parts)
+{
+    g_string_free(parts->kept, TRUE);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SubjectParts, subject_parts_clear)
+
+/* The length of "[EXT]", "(EXT)", "{Spam?}" and the like at the beginning; 0: there is none. */
+static size_t tag_length(const char *text)
+{
+    static const char opening[] = "[({", closing[] = "])}";
+    const char *kind = *text ? strchr(opening, *text) : NULL;
+    if (!kind)
+        return 0;
+    const char stops[] = {*kind, closing[kind - opening], '\0'};
+    size_t length = strcspn(text + 1, stops) + 1;
+    return text[length] == stops[1] ? length + 1 : 0;
+}
+
+/* Append a mark or a tag, unless it is there as the last one. */
+static void keep_once(GString *kept, const char *piece, size_t length)
+{
+    g_autofree char *whole = g_strdup_printf("%.*s ", (int)length, piece);
+    if (!g_str_has_suffix(kept->str, whole))
+        g_string_append(kept, whole);
+}
+
+/* Skip what rest repeats of the marks kept before it: each round of a thread would add them anew. */
+static const char *skip_repeated(const char *rest, const GString *kept)
+{
+    size_t length;
+    do {
+        length = kept->len > 0 && g_str_has_prefix(rest, kept->str) ? kept->len : 0;
+        if (length == 0 && g_str_has_suffix(kept->str, "Re: "))
+            length = reply_mark_length(rest);
+        rest += length;
+        rest += blanks(rest);
+    } while (length > 0);
+    return rest;
+}
+
+/* Find the prefix wherever it stands among the marks and tags at the beginning. Reply marks become "Re: "; those before
+ * everything else are only noted. */
+static void take_apart(const char *text, const char *pattern, SubjectParts *parts)
 {
     const char *at = text + blanks(text);
+    *parts = (SubjectParts){.kept = g_string_new(NULL), .rest = at};
+    g_autoptr(GString) passed = g_string_new(NULL); /* to be kept if the prefix follows */
     for (;;) {
-        size_t length = reply_mark_length(at);
+        bool behind = false; /* rest begins behind this one */
+        size_t length = subject_prefix_length(at, pattern);
         if (length > 0) {
-            *reply = true;
+            parts->had_prefix = behind = true;
+            g_string_assign(parts->kept, passed->str);
+        } else if ((length = reply_mark_length(at)) > 0) {
+            behind = passed->len == 0;
+            parts->reply = parts->reply || behind;
+            if (!behind)
+                keep_once(passed, "Re:", strlen("Re:"));
+        } else if ((length = reply_forward_length(at)) > 0 || (length = tag_length(at)) > 0) {
+            keep_once(passed, at, length);
         } else {
-            length = subject_prefix_length(at, prefix);
-            *had_prefix = *had_prefix || length > 0;
+            break;
         }
-        if (length == 0)
-            return at;
         at += length;
         at += blanks(at);
+        if (behind)
+            parts->rest = at;
     }
+    parts->rest = skip_repeated(parts->rest, parts->kept);
 }
 
 /* Is every byte on the way to rest plain, so that the rest can stay as raw text? */
@@ -68,21 +128,23 @@ static char *join(const char *prefix, const char *mark, const char *raw_rest)
  * can: only what stands before them is written anew. */
 static char *build(const char *raw, const char *pattern, const char *prefix)
 {
-    bool reply = false, had = false, raw_reply = false, raw_had = false;
+    g_auto(SubjectParts) seen = {0}, sent = {0};
     g_autofree char *text = NULL;
     bool exact = header_decode_exactly(raw, &text);
-    const char *rest = skip_known(text, pattern, &reply, &had);
-    const char *raw_rest = skip_known(raw, pattern, &raw_reply, &raw_had);
-    bool plain = raw_reply == reply && raw_had == had && is_raw(raw, raw_rest);
+    take_apart(text, pattern, &seen);
+    take_apart(raw, pattern, &sent);
+    bool same = sent.reply == seen.reply && sent.had_prefix == seen.had_prefix && g_string_equal(sent.kept, seen.kept);
+    bool plain = same && is_raw(raw, sent.rest);
+    g_autofree char *mark = g_strconcat(seen.reply ? "Re: " : "", seen.kept->str, NULL),
+                    *raw_mark = g_strconcat(sent.reply ? "Re: " : "", sent.kept->str, NULL);
     /* Decoding would destroy some of it: what is encoded stays, with the marks that are in there. */
     if (!exact && !plain)
-        return had && !raw_had ? g_strdup(raw) : join(prefix, raw_reply ? "Re: " : "", raw_rest);
-    const char *mark = reply ? "Re: " : "";
-    if (!*rest)
-        rest = "(no subject)";
+        return seen.had_prefix && !sent.had_prefix ? g_strdup(raw) : join(prefix, raw_mark, sent.rest);
+    if (!*seen.rest)
+        seen.rest = "(no subject)";
     else if (plain)
-        return join(prefix, mark, raw_rest);
-    g_autofree char *whole = g_strconcat(prefix, mark, rest, NULL);
+        return join(prefix, mark, sent.rest);
+    g_autofree char *whole = g_strconcat(prefix, mark, seen.rest, NULL);
     return header_encode(whole, strlen(NAME));
 }
 
