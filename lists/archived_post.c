@@ -17,6 +17,7 @@ void archived_post_free(ArchivedPost *post)
     if (!post)
         return;
     g_free((void *)post->post.references);
+    g_free((void *)post->post.replied);
     g_ptr_array_unref(post->texts);
     g_free(post);
 }
@@ -55,18 +56,31 @@ static void find_ids(const char *value, GArray *found)
     }
 }
 
-/* Hashes of the References, or else of the first that In-Reply-To names. Of more than the index takes, the first and
- * the last ones. */
+/* Hashes of the ids that In-Reply-To may name, and as the only reference that which looks most like an id. */
+static void read_replied(ArchivedPost *self, const Message *message)
+{
+    const char *likely;
+    g_autoptr(GPtrArray) ids = message_replied_ids(message, &likely);
+    const char **references = g_new0(const char *, 2), **replied = g_new0(const char *, ids->len + 1);
+    for (guint i = 0; i < ids->len; i++) {
+        replied[i] = keep(self, message_id_hash(ids->pdata[i]));
+        if (ids->pdata[i] == likely)
+            references[0] = replied[i];
+    }
+    self->post.references = references;
+    self->post.replied = replied;
+}
+
+/* Hashes of the References, or else of In-Reply-To. Of more than the index takes, the first and the last ones. */
 static void read_references(ArchivedPost *self, const Message *message)
 {
-    g_autofree char *references = message_value(message, "References");
-    g_autofree char *reply = message_value(message, "In-Reply-To");
+    g_autofree char *value = message_value(message, "References");
     g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(Reference));
-    if (references)
-        find_ids(references, found);
-    if (found->len == 0 && reply) {
-        find_ids(reply, found);
-        g_array_set_size(found, MIN(found->len, 1));
+    if (value)
+        find_ids(value, found);
+    if (found->len == 0) {
+        read_replied(self, message);
+        return;
     }
     guint left_out = found->len > ARCHIVE_REFERENCES_MAX ? found->len - ARCHIVE_REFERENCES_MAX : 0, count = 0;
     const char **hashes = g_new0(const char *, found->len - left_out + 1);

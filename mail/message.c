@@ -397,3 +397,49 @@ char *message_id_hash(const char *id)
     text[32] = '\0';
     return text;
 }
+
+/* Take the id of a word of In-Reply-To, which moves *at behind it; NULL: it is none. g_free() */
+static char *take_replied(const char **at, bool *bracketed)
+{
+    static const char around[] = "\"'()[]{},;:.";
+    size_t length = **at == '<' ? strcspn(*at + 1, "<> \t\r\n") + 1 : 0;
+    *bracketed = length > 1 && (*at)[length] == '>';
+    if (*bracketed) {
+        char *id = g_strndup(*at + 1, length - 1);
+        *at += length + 1;
+        return id;
+    }
+    size_t skipped = **at == '<';
+    const char *word = *at + skipped;
+    *at = word + strcspn(word, "< \t\r\n");
+    const char *end = *at;
+    word += MIN(strspn(word, around), (size_t)(end - word));
+    while (end > word && strchr(around, end[-1]))
+        end--;
+    const char *sign = memchr(word, '@', (size_t)(end - word));
+    return sign && sign > word && sign + 1 < end && !memchr(word, '>', (size_t)(end - word))
+               ? g_strndup(word, (size_t)(end - word))
+               : NULL;
+}
+
+GPtrArray *message_replied_ids(const Message *message, const char **likely)
+{
+    GPtrArray *ids = g_ptr_array_new_with_free_func(g_free);
+    g_autofree char *value = message_value(message, "In-Reply-To");
+    bool words = false, bracketed;
+    guint numbered = 0; /* the last one with a digit before its @, counted from 1 */
+    for (const char *at = value ? value : ""; *(at += strspn(at, " \t\r\n"));) {
+        char *id = take_replied(&at, &bracketed);
+        words = words || !id;
+        if (!id)
+            continue;
+        if (ids->len == MESSAGE_REPLIED_MAX)
+            g_ptr_array_set_size(ids, MESSAGE_REPLIED_MAX - 1);
+        g_ptr_array_add(ids, id);
+        if (bracketed && strcspn(id, "0123456789") < strcspn(id, "@"))
+            numbered = ids->len;
+    }
+    guint chosen = numbered == 0 && !words ? ids->len : numbered;
+    *likely = chosen > 0 ? ids->pdata[chosen - 1] : NULL;
+    return ids;
+}

@@ -107,3 +107,10 @@ char *message_id_brief(const Message *message);
 /* Return the value of the field Message-ID-Hash for a Message-ID: the base32 form, 32 characters, of the SHA-1 of the
  * id without its brackets. g_free() */
 char *message_id_hash(const char *id);
+
+/* Return the ids that In-Reply-To may name, without brackets, in order; g_ptr_array_unref(). Old mail programs also write
+ * words and addresses there: `Message from Tom <tom@example.org> of Monday <1.2@example.org>`, or ids without brackets.
+ * Set *likely to the last one that looks like an id, borrowed; NULL: none does. Of more than MESSAGE_REPLIED_MAX ids,
+ * the first ones and the last one. */
+#define MESSAGE_REPLIED_MAX 20
+GPtrArray *message_replied_ids(const Message *message, const char **likely);

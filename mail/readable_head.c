@@ -119,10 +119,9 @@ static char *visible_id(const char *id)
 
 static char *read_reply(const Message *message)
 {
-    g_autofree char *value = message_value(message, "In-Reply-To");
-    const char *at = value ? value : "";
-    g_autofree char *id = take_id(&at);
-    return visible_id(id);
+    const char *likely;
+    g_autoptr(GPtrArray) ids = message_replied_ids(message, &likely);
+    return likely && strlen(likely) < VALUE_MAX ? visible_id(likely) : NULL;
 }
 
 /* The first id, which began the thread, and the last ones, which lead to this message. */

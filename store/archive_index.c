@@ -214,21 +214,34 @@ static bool choose_hash(Store *store, int64_t list, const ArchivePost *post, con
     return fail(error, FAIL_LATER, "there is another message with the hash %s", post->spare_hash);
 }
 
+/* Set *hash to the first of the hashes of In-Reply-To that a message of the list has; NULL: none has. */
+static bool find_replied(Store *store, int64_t list, const ArchivePost *post, const char **hash, GError **error)
+{
+    *hash = NULL;
+    for (const char *const *at = post->replied; at && *at && !*hash; at++) {
+        g_autofree char *file = NULL;
+        if (!file_of(store, list, *at, &file, error))
+            return false;
+        *hash = file ? *at : NULL;
+    }
+    return true;
+}
+
 static bool add(Store *store, const ArchivePost *post, bool *added, GError **error)
 {
-    int64_t list = 0, id;
-    const char *hash;
+    int64_t list = 0, id = 0;
+    const char *hash, *replied[2] = {NULL, NULL};
     bool known;
     if (!list_number(store, post->list, &list, error) || !choose_hash(store, list, post, &hash, &known, error))
         return false;
     *added = !known;
     if (known)
         return true;
-    if (!new_id(store, post->arrival, &id, error))
+    if (!new_id(store, post->arrival, &id, error) || !find_replied(store, list, post, replied, error))
         return false;
     g_auto(ArchiveThreading) threading = {.store = store, .list = list};
     const ArchivePlacing placing = {.hash = hash,
-                                    .references = post->references,
+                                    .references = *replied ? replied : post->references,
                                     .topic = post->topic,
                                     .reply = post->reply,
                                     .date = believed_date(post, id),

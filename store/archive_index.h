@@ -71,6 +71,7 @@ typedef struct ArchivePost {
     const char *hash;       /* Message-ID-Hash; NULL: it has no Message-ID */
     const char *spare_hash; /* another, unique to the file: of a mail whose Message-ID is that of an earlier one */
     const char *const *references;        /* hashes of what it answers to, the nearest last; ends with NULL */
+    const char *const *replied;           /* the first of these hashes that is here counts instead; NULL: none */
     const char *name, *address, *subject; /* of the sender: "" when unknown */
     const char *topic;     /* what is left of the subject without "Re:" and the like (RFC 5256, 2.1) */
     bool reply;            /* its subject began so */

@@ -21,6 +21,8 @@
  * that was missing joins threads, parts them, or mends a circle, as if it had been there from the beginning. When two
  * threads become one, the smaller one is renumbered.
  *
+ * Only In-Reply-To with several ids is read by what is there already (ArchivePost.replied).
+ *
  * At most ARCHIVE_REFERENCES_MAX references of a message count: the first and the last ones. A ghost is never shown.
  */
 #include "store/archive_index.h"

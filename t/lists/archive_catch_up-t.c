@@ -219,6 +219,67 @@ static void hostile_mails_are_read(Fixture *fixture, const void *unused)
     g_assert_cmpint(posts_of(fixture, LIST), ==, 2);
 }
 
+/* Add a mail to the index; return its Message-ID-Hash, g_free(). */
+static char *add_mail(Fixture *fixture, int number, const char *id, const char *fields)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *file = g_strdup_printf("%d.x", number),
+                    *mail = g_strdup_printf("From: a@x\nSubject: %d\nMessage-ID: <%s>\n%s\nx\n", number, id, fields);
+    g_autoptr(ArchivedPost) post = archived_post_new(LIST, file, 0, mail, strlen(mail));
+    bool added;
+    assert_ok(archive_index_add(fixture->index, &post->post, &added, &error), error);
+    return message_id_hash(id);
+}
+
+/* Assert under which message one stands; parent NULL: under none. */
+static void assert_parent(const Fixture *fixture, const char *hash, const char *parent)
+{
+    g_autoptr(GError) error = NULL;
+    int64_t list = list_of(fixture->index);
+    g_autoptr(ArchiveMessage) message = archive_index_message(fixture->index, list, hash, &error),
+                              above = parent ? archive_index_message(fixture->index, list, parent, &error) : NULL;
+    g_assert_no_error(error);
+    g_assert_cmpint(message->parent, ==, above ? above->id : 0);
+}
+
+/* In-Reply-To of old programs has words and addresses beside the id: the id that is there counts, wherever it stands. */
+static void in_reply_to_names_who_is_there(Fixture *fixture, const void *unused)
+{
+    static const struct {
+        const char *fields;
+        const char *parent; /* NULL: it begins a thread */
+    } cases[] = {
+        {"In-Reply-To: Message from Tom <tom9@x> of \"Mon, 2 Mar 1998\" <first@y>\n", "first@y"},
+        {"In-Reply-To: <bob@x> <2.b@y>\n", "2.b@y"},
+        {"In-Reply-To: <2.b@y> from \"Bob <bob7@x>\" at Mar 2, 98 10:00:00 am\n", "2.b@y"},
+        {"In-Reply-To: 2.b@y\n", "2.b@y"},
+        {"In-Reply-To: Your message of Monday (2.b@y).\n", "2.b@y"},
+        {"In-Reply-To: <first@y>\nReferences: tom@x\n", "first@y"},
+        {"In-Reply-To: <2.b@y>\nReferences: <first@y>\n", "first@y"},
+        {"In-Reply-To: Message from Tom <tom@x> of Monday\n", NULL},
+        {"In-Reply-To: tom5@x wrote\n", NULL},
+    };
+    g_autofree char *first = add_mail(fixture, 1, "first@y", ""), *second = add_mail(fixture, 2, "2.b@y", "");
+    for (int i = 0; i < (int)G_N_ELEMENTS(cases); i++) {
+        g_autofree char *id = g_strdup_printf("reply-%d@z", i);
+        g_autofree char *hash = add_mail(fixture, 10 + i, id, cases[i].fields);
+        g_autofree char *parent = cases[i].parent ? message_id_hash(cases[i].parent) : NULL;
+        g_test_message("%s", cases[i].fields);
+        assert_parent(fixture, hash, parent);
+    }
+}
+
+/* Nobody has what it answers to yet: the one that looks like an id is its parent when it comes. */
+static void in_reply_to_names_who_comes_later(Fixture *fixture, const void *unused)
+{
+    g_autofree char *reply = add_mail(fixture, 2, "reply@z", "In-Reply-To: <2.b@y> from <bob@x> of Monday\n"),
+                    *other = add_mail(fixture, 3, "other@z", "In-Reply-To: <bob@x> <3.b@y>\n");
+    assert_parent(fixture, reply, NULL);
+    g_autofree char *first = add_mail(fixture, 4, "2.b@y", ""), *second = add_mail(fixture, 5, "3.b@y", "");
+    assert_parent(fixture, reply, first);
+    assert_parent(fixture, other, second);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -227,5 +288,7 @@ int main(int argc, char **argv)
     TEST("/archive_catch_up/a file that was read is the same", file_that_was_read_is_the_same);
     TEST("/archive_catch_up/hidden ones stay so when made again", hidden_ones_stay_so_when_made_again);
     TEST("/archive_catch_up/hostile mails are read", hostile_mails_are_read);
+    TEST("/archive_catch_up/in-reply-to names who is there", in_reply_to_names_who_is_there);
+    TEST("/archive_catch_up/in-reply-to names who comes later", in_reply_to_names_who_comes_later);
     return g_test_run();
 }

@@ -222,6 +222,52 @@ static void check_both(GBytes *mail, const char *name, void *data)
     check_mail(wire, name, data);
 }
 
+/* ---- In-Reply-To ---- */
+
+static void test_replied_ids(void)
+{
+    static const struct {
+        const char *value, *ids, *likely;
+    } cases[] = {
+        {"<1@x>", "1@x", "1@x"},
+        {"<one@x>", "one@x", "one@x"},
+        {"one@x", "one@x", "one@x"},
+        {"<a@x> <b@x>", "a@x|b@x", "b@x"},
+        {"<bob@x> <1.b@y>", "bob@x|1.b@y", "1.b@y"},
+        {"<1.b@y> <bob@x>", "1.b@y|bob@x", "1.b@y"},
+        {"Message from Tom <tom@x> of \"Mon\" <1.b@y>", "tom@x|1.b@y", "1.b@y"},
+        {"Message from Tom <tom@x> of Mon", "tom@x", NULL},
+        {"Message from tom4@x of Mon", "tom4@x", NULL},
+        {"Your mail (1.b@y), \"2.c@z\".", "1.b@y|2.c@z", NULL},
+        {"<CMM.0.90.2.1234.tom>", "CMM.0.90.2.1234.tom", "CMM.0.90.2.1234.tom"},
+        {"<a b> <> <1@x", "1@x", NULL},
+        {"@ a@ @b <", "", NULL},
+        {"", "", NULL},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        const char *likely;
+        g_autofree char *text = g_strdup_printf("In-Reply-To: %s\n\nx\n", cases[at].value);
+        g_autoptr(GBytes) bytes = g_bytes_new(text, strlen(text));
+        g_autoptr(Message) message = message_new(bytes);
+        g_autoptr(GPtrArray) ids = message_replied_ids(message, &likely);
+        g_assert_cmpstr(likely, ==, cases[at].likely);
+        g_ptr_array_add(ids, NULL);
+        g_autofree char *all = g_strjoinv("|", (char **)ids->pdata);
+        g_assert_cmpstr(all, ==, cases[at].ids);
+    }
+    g_autoptr(GString) many = g_string_new("In-Reply-To:");
+    for (int i = 0; i < 100000; i++)
+        g_string_append_printf(many, " <%d@x>", i);
+    g_string_append(many, "\n\n");
+    g_autoptr(GBytes) bytes = g_bytes_new(many->str, many->len);
+    g_autoptr(Message) message = message_new(bytes);
+    const char *likely;
+    g_autoptr(GPtrArray) ids = message_replied_ids(message, &likely);
+    g_assert_cmpuint(ids->len, ==, MESSAGE_REPLIED_MAX);
+    g_assert_cmpstr(ids->pdata[0], ==, "0@x");
+    g_assert_cmpstr(likely, ==, "99999@x");
+}
+
 static void test_corpus(gconstpointer folder)
 {
     unsigned count = 0;
@@ -246,6 +292,7 @@ int main(int argc, char **argv)
     g_test_add_func("/message/cut off", test_cut_off);
     g_test_add_func("/message/nul and eight bit", test_nul_and_eight_bit);
     g_test_add_func("/message/id", test_message_id);
+    g_test_add_func("/message/replied ids", test_replied_ids);
     g_test_add_data_func("/message/corpus lists", "lists", test_corpus);
     g_test_add_data_func("/message/corpus mime", "mime", test_corpus);
     return g_test_run();
