@@ -267,7 +267,10 @@ Config *config_load(const char *path, bool offline, GError **error)
     g_autoptr(Config) config = config_new(path);
     g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(fault_free);
     ConfigFaults faults = {.file = path, .found = found};
-    config_read(config, &faults);
+    if (!config_read(config, &faults)) { /* the checks would find faults in defaults that nobody chose */
+        faults_none(&faults, error);
+        return NULL;
+    }
     for (unsigned i = 0; i < config->sections->len; i++)
         section_complete(config, config->sections->pdata[i], &faults);
     families_fill(config);

@@ -47,8 +47,9 @@ ConfigSection *config_section(const Config *config, const char *name);
 /* Return the value of the key in the section; NULL: there is none. */
 ConfigValue *config_section_value(const ConfigSection *section, const char *name);
 
-/* Fill the sections with what the file says, as text. */
-void config_read(Config *config, ConfigFaults *faults);
+/* Fill the sections with what the file says, as text. Return false when the file cannot be read at all; why is the only
+ * fault then. */
+bool config_read(Config *config, ConfigFaults *faults);
 
 /* Read value->text by the type of its key, and set the value's other fields. Return false when it is not allowed, and
  * set *allowed to what is; g_free(). */

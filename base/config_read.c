@@ -356,14 +356,18 @@ static int read_value(void *data, const char *ini_section, const char *name, con
     return 1;
 }
 
-void config_read(Config *config, ConfigFaults *faults)
+bool config_read(Config *config, ConfigFaults *faults)
 {
     g_autofree char *text = NULL;
     g_autoptr(GError) error = NULL;
     size_t length;
     if (!g_file_get_contents(config->path, &text, &length, &error)) {
-        config_fault(faults, 0, NULL, NULL, "found no readable file (%s); allowed is an INI file", error->message);
-        return;
+        if (strcmp(config->path, CONFIG_FILE) == 0 && g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+            config_fault(faults, 0, NULL, NULL,
+                         "there is no such file, so no site yet: \"listrunner setup\" makes one");
+        else
+            config_fault(faults, 0, NULL, NULL, "found no readable file (%s); allowed is an INI file", error->message);
+        return false;
     }
     const char *bad;
     if (!g_utf8_validate(text, (gssize)length, &bad)) {
@@ -371,7 +375,7 @@ void config_read(Config *config, ConfigFaults *faults)
         for (const char *at = text; at < bad; at++)
             line += *at == '\n';
         config_fault(faults, line, NULL, NULL, "found byte 0x%02x; allowed is text in UTF-8", (unsigned char)*bad);
-        return;
+        return false;
     }
     ConfigReader reader = {.config = config, .faults = faults, .at = text, .end = text + length};
     if (g_str_has_prefix(text, "\xEF\xBB\xBF")) /* some editors' mark of UTF-8 */
@@ -381,4 +385,5 @@ void config_read(Config *config, ConfigFaults *faults)
     read_missed(&reader);
     g_free(reader.rest);
     g_free(reader.gap);
+    return true;
 }

@@ -416,6 +416,7 @@ static void test_no_file(void)
     g_assert_null(config_load("/no/such/file", true, &error));
     g_assert_error(error, FAIL, FAIL_CONFIG);
     g_assert_true(g_str_has_prefix(error->message, "/no/such/file: found no readable file"));
+    g_assert_null(strchr(error->message, '\n')); /* nothing about defaults, which nobody chose */
 }
 
 /* ---- the system ---- */

@@ -193,6 +193,30 @@ def test_setup_names_what_is_wrong(place, front):
 
 @pytest.mark.sqlite
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can mount file systems")
+def test_no_site_yet():
+    """Where no configuration is installed, every command names the one that makes it; one that was named and is not
+    there is a mistake in the name."""
+    folder = prefix() / "etc" / "listrunner"
+    empty = ["unshare", "--mount", "--propagation", "private", "sh", "-c", 'mount -t tmpfs tmpfs "$0" && exec "$@"',
+             str(folder)]
+    if not folder.is_dir() or subprocess.run([*empty, "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("cannot mount here")
+    environment = {name: value for name, value in os.environ.items() if name != "LISTRUNNER_CONFIG"}
+
+    def said(*words):
+        done = subprocess.run([*empty, str(prefix() / "bin" / "listrunner"), *words], env=environment, check=False,
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode != 0, done
+        return done.stdout + done.stderr
+
+    for words in (["status"], ["start"], ["list", "ls"], ["config", "check"], ["doctor"]):
+        assert f'{folder / "listrunner.conf"}: there is no such file' in said(*words), words
+        assert '"listrunner setup" makes one' in said(*words) and "does not exist" not in said(*words), words
+    other = said("--config", "/no/such/file", "status")
+    assert "/no/such/file: found no readable file" in other and "setup" not in other
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can mount file systems")
 def test_setup_on_a_disk_that_is_full_or_read_only(place, front):
     before = (front.config / "main.cf").read_bytes()
     lib = place.directory / "lib"
