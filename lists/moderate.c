@@ -76,7 +76,7 @@ static const char *take_numbers(Decision *decision, const char *rest)
 }
 
 /* NULL: the line is no decision. */
-static Decision *read_line(const char *line)
+static Decision *read_exactly(const char *line)
 {
     size_t length = strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
     for (size_t at = 0; at < G_N_ELEMENTS(words); at++) {
@@ -101,6 +101,22 @@ static Decision *read_line(const char *line)
         return decision;
     }
     return NULL;
+}
+
+/* Read a line, with marks around it or without. A reason stays as it was written, and counts only behind a verdict
+ * without marks: "- reject  sends it back" is a line of somebody's list. */
+static Decision *read_line(const char *line)
+{
+    Decision *exact = read_exactly(line);
+    if (exact && !exact->reason)
+        return exact;
+    g_autofree char *bare_line = reply_command(line);
+    Decision *bare = read_exactly(bare_line);
+    if (bare && bare->reason)
+        g_clear_pointer(&bare, decision_free);
+    if (bare && exact) /* "reject please" */
+        decision_free(exact);
+    return bare ? bare : exact;
 }
 
 static void add_reason(Decision *decision, const char *line)

@@ -51,11 +51,27 @@ size_t reply_forward_length(const char *subject)
     return mark_length(subject, forward_words);
 }
 
+/* Put a plain blank for each other kind of blank, as programs write them for two in a row, and leave zero-width spaces
+ * and hyphens out. */
+static char *with_plain_blanks(const char *text)
+{
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    GString *plain = g_string_sized_new(strlen(valid));
+    for (const char *at = valid; *at; at = g_utf8_next_char(at)) {
+        gunichar character = g_utf8_get_char(at);
+        if (g_unichar_type(character) == G_UNICODE_SPACE_SEPARATOR)
+            g_string_append_c(plain, ' ');
+        else if (character != 0x200b && character != 0x2060 && character != 0xfeff && character != 0xad)
+            g_string_append_unichar(plain, character);
+    }
+    return g_string_free(plain, FALSE);
+}
+
 char *reply_subject(const Message *message)
 {
     g_autofree char *raw = message_value(message, "Subject");
-    g_autofree char *decoded = header_decode(raw ? raw : "");
-    const char *subject = decoded;
+    g_autofree char *decoded = header_decode(raw ? raw : ""), *plain = with_plain_blanks(decoded);
+    const char *subject = plain;
     for (;;) {
         while (g_unichar_isspace(g_utf8_get_char(subject)))
             subject = g_utf8_next_char(subject);
@@ -249,8 +265,8 @@ static bool is_signature(const char *line)
 GPtrArray *reply_own_lines(const char *text)
 {
     GPtrArray *own = g_ptr_array_new_with_free_func(g_free);
-    g_autofree char *valid = g_utf8_make_valid(text, -1);
-    g_auto(GStrv) lines = g_strsplit(valid, "\n", -1);
+    g_autofree char *plain = with_plain_blanks(text);
+    g_auto(GStrv) lines = g_strsplit(plain, "\n", -1);
     bool quoted = false;
     for (char **at = lines; *at; at++)
         if (!is_signature(*at))
@@ -272,4 +288,84 @@ GPtrArray *reply_own_lines(const char *text)
     }
     drop_empty(own);
     return own;
+}
+
+/* ---- commands ---- */
+
+/* Take a pair of marks away that stand around the text. */
+static bool unwrap(char *text)
+{
+    static const char *const pairs[][2] = {{"*", "*"}, {"_", "_"}, {"`", "`"}, {"\"", "\""}, {"'", "'"},
+                                           {"<", ">"}, {"(", ")"}, {"[", "]"}, {"“", "”"},   {"„", "“"},
+                                           {"‘", "’"}, {"«", "»"}, {"»", "«"}, {"「", "」"}};
+    size_t length = strlen(text);
+    for (size_t at = 0; at < G_N_ELEMENTS(pairs); at++) {
+        size_t open = strlen(pairs[at][0]), close = strlen(pairs[at][1]);
+        if (length <= open + close || !g_str_has_prefix(text, pairs[at][0]) || !g_str_has_suffix(text, pairs[at][1]))
+            continue;
+        memmove(text, text + open, length - open - close);
+        text[length - open - close] = '\0';
+        return true;
+    }
+    return false;
+}
+
+static bool unwrap_words(char **text)
+{
+    bool changed = false;
+    g_auto(GStrv) words = g_strsplit(*text, " ", -1);
+    for (char **word = words; *word; word++)
+        while (unwrap(*word))
+            changed = true;
+    g_free(*text);
+    *text = g_strjoinv(" ", words);
+    return changed;
+}
+
+static bool drop_bullet(char *text)
+{
+    static const char *const bullets[] = {"- ", "* ", "+ ", "• ", "· ", "‣ ", "▪ ", "– ", "— "};
+    for (size_t at = 0; at < G_N_ELEMENTS(bullets); at++) {
+        size_t length = strlen(bullets[at]);
+        if (!g_str_has_prefix(text, bullets[at]) || !text[length])
+            continue;
+        memmove(text, text + length, strlen(text + length) + 1);
+        return true;
+    }
+    return false;
+}
+
+/* Take a stop, or a word of courtesy that follows another word, from the end. */
+static bool drop_end(char *text)
+{
+    static const char *const courtesies[] = {" please", " pls", " thanks", " thank you", ",please", ",thanks"};
+    size_t length = strlen(text);
+    if (length > 1 && strchr(".,;!", text[length - 1])) {
+        text[length - 1] = '\0';
+        return true;
+    }
+    for (size_t at = 0; at < G_N_ELEMENTS(courtesies); at++) {
+        size_t own = strlen(courtesies[at]);
+        if (length <= own || g_ascii_strcasecmp(text + length - own, courtesies[at]) != 0)
+            continue;
+        text[length - own] = '\0';
+        return true;
+    }
+    return false;
+}
+
+char *reply_command(const char *line)
+{
+    if (strlen(line) > REPLY_COMMAND_MAX)
+        return g_strdup(line);
+    g_autofree char *plain = with_plain_blanks(line);
+    GString *shown = g_string_new(NULL);
+    for (const char *at = plain; *at; at = g_utf8_next_char(at))
+        if (g_unichar_type(g_utf8_get_char(at)) != G_UNICODE_FORMAT)
+            g_string_append_unichar(shown, g_utf8_get_char(at));
+    char *text = g_string_free(shown, FALSE);
+    do
+        g_strstrip(text);
+    while (drop_end(text) || unwrap_words(&text) || drop_bullet(text) || unwrap(text));
+    return text;
 }

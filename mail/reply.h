@@ -25,5 +25,13 @@ char *reply_subject(const Message *message);
 GString *reply_text(GBytes *message);
 
 /* Return the lines of a text of reply_text() that the person wrote in answer: valid UTF-8 without blanks around, and
- * empty lines only between others. The array frees its char *. */
+ * empty lines only between others. Blanks of all kinds are plain ones, and there are no zero-width spaces. The array
+ * frees its char *. */
 GPtrArray *reply_own_lines(const char *text);
+
+/* Return a line of these, or a subject, without what may stand around a command: a bullet, emphasis (*accept*),
+ * brackets and quotation marks around the line or a word, full stops and "please" or "thanks" at the end, hidden
+ * characters. It strips prose in the same way, so take the result for a command only if the whole of it is one. A line
+ * of more than REPLY_COMMAND_MAX bytes is returned as it is. g_free(). */
+#define REPLY_COMMAND_MAX 400
+char *reply_command(const char *line);

@@ -189,6 +189,12 @@ static bool add_line(MailCommands *read, const char *line)
         return true;
     }
     MailCommand *command = read_command(line);
+    if (!command) { /* echo takes all that follows, so marks around it are no sign of a command */
+        g_autofree char *bare = reply_command(line);
+        command = read_command(bare);
+        if (command && command->word == COMMAND_ECHO)
+            g_clear_pointer(&command, command_free);
+    }
     if (!command)
         return false;
     if (find_same(read, command->word, command->argument))
@@ -236,8 +242,9 @@ static void read_text(MailCommands *read, const char *text)
         const char *line = lines->pdata[at];
         if (!*line)
             continue;
+        g_autofree char *bare = reply_command(line);
         if (count++ == 0 && answered &&
-            (g_ascii_strcasecmp(line, "confirm") == 0 || g_ascii_strcasecmp(line, answered->line) == 0))
+            (g_ascii_strcasecmp(bare, "confirm") == 0 || g_ascii_strcasecmp(bare, answered->line) == 0))
             answered->answers = false;
         else if (!add_line(read, line))
             g_ptr_array_add(read->ignored, g_utf8_substring(line, 0, MIN(g_utf8_strlen(line, -1), LINE_MAX_CHARS)));

@@ -6,7 +6,8 @@
  * those that a mail program quoted.
  *
  * A line is a command only when the whole of it is one ("join", "join address=anne@example.org", "confirm TOKEN"):
- * prose that begins with such a word is not. Lines that are no commands are kept for the answer, and harm nothing.
+ * prose that begins with such a word is not. Marks around a command do not matter: see reply_command() in mail/reply.h.
+ * Lines that are no commands are kept for the answer, and harm nothing.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -37,7 +38,7 @@ typedef struct WhoFilter {
 
 typedef struct MailCommand {
     CommandWord word;
-    char *line;     /* as it was written, in valid UTF-8 */
+    char *line;     /* without marks around it, in valid UTF-8 */
     char *argument; /* address=, the token, the options, the new address, what to echo or to get; NULL: none */
     char *digest;   /* digest=, a word of delivery_mode_of_word(); NULL: not said */
     WhoFilter filter; /* of who */

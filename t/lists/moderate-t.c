@@ -61,6 +61,61 @@ static void test_read(void)
     assert_text(read_all("x", "reject 12 2nd time\r\n"), "reject 12=2nd time;");
     assert_text(read_all("x", "REJECT\r\n"), "reject;");
     assert_text(read_all("x", "Accept my apologies\r\nallowance\r\n  - accept   it goes to the list\r\n"), "");
+    /* Marks that programs and people put around it. */
+    static const char *const marked[] = {
+        "accept\302\240",
+        "\302\240accept",
+        "accept\342\200\213",
+        "\357\273\277accept",
+        "\342\200\216accept\342\200\217",
+        "*accept*",
+        "**Accept**",
+        "_accept_",
+        "<accept>",
+        "\"accept\"",
+        "\342\200\234accept\342\200\235.",
+        "`accept`",
+        "- accept",
+        "* accept",
+        "\342\200\242 *accept*",
+        "accept please",
+        "Accept, please.",
+        "*accept*, thank you!",
+        "(accept)",
+        "accept .",
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(marked); at++) {
+        g_test_message("%s", marked[at]);
+        assert_text(read_all("x", marked[at]), "accept;");
+    }
+    assert_text(read_all("Re: *accept*", ""), "accept;");
+    assert_text(read_all("x", "*accept* 12, *13*\r\n<discard 14>\r\n- ban r5 please\r\n"),
+                "accept 12 13;discard 14;ban r5;");
+    assert_text(read_all("x", "reject\302\240"
+                              "12\302\240too long\r\n"),
+                "reject 12=too long;");
+    assert_text(read_all("x", "reject please\r\n"), "reject;");
+    assert_text(read_all("x", "reject 12: *much* <too> long, please\r\n"), "reject 12=*much* <too> long, please;");
+    static const char *const prose[] = {
+        "*accept* it goes to the list",
+        "- reject   sends it back",
+        "accept?",
+        "please",
+        "- accept\342\200\213ance",
+        "<accept> or <reject>",
+        "do not *accept*",
+        "\"accept",
+        "accept please not",
+        "*",
+        "- ",
+        "**",
+        "thanks",
+        "- please",
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(prose); at++) {
+        g_test_message("%s", prose[at]);
+        assert_text(read_all("x", prose[at]), "");
+    }
     assert_text(read_all("x", "accept 99999999999999999999\r\n"), "accept !99999999999999999999;");
 }
 

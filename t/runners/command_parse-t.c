@@ -79,6 +79,17 @@ static const Case cases[] = {
      "10(3,) 10(4..17,) 10(5..,)|get|get 0|get 4..3|get lost"},
     {"Subject: RE: Please confirm\n\njoin\n\n-----Original Message-----\nFrom: test-owner@example.com\nleave\n",
      "0(,)"},
+    /* Marks that programs and people put around a command, and prose with such marks. */
+    {"Subject: *Join*\n\n- leave\n<help>\n\"info\".\n", "0(,) 1(,) 3(,) 8(,)"},
+    {"\n\n*confirm " TOKEN "*.\n", "2(" TOKEN ",)"},
+    {"\n\nconfirm <" TOKEN ">\n", "2(" TOKEN ",)"},
+    {"Content-Type: text/plain; charset=utf-8\n\nconfirm\302\240" TOKEN ".\n", "2(" TOKEN ",)"},
+    {"Content-Type: text/plain; charset=utf-8\n\n\342\200\213join\342\200\213 please\n", "0(,)"},
+    {"\n\nchange <a@example.org>\n", "6(a@example.org,)"},
+    {"\n\n- join us\n*help* me\n- echo chambers\nleave?\n<stop>\n",
+     "|- join us|*help* me|- echo chambers|leave?|<stop>"},
+    {"Subject: Re: Please confirm: join X (confirm " TOKEN ")\n\n*Confirm*.\n", "2(" TOKEN ",)"},
+    {"Subject: Re: Please confirm: join X (confirm " TOKEN ")\n\nPlease confirm.\n", "2(" TOKEN ",)?|Please confirm."},
     {"", ""},
 };
 
