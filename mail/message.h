@@ -108,9 +108,9 @@ char *message_id_brief(const Message *message);
  * id without its brackets. g_free() */
 char *message_id_hash(const char *id);
 
-/* Return the ids that In-Reply-To may name, without brackets, in order; g_ptr_array_unref(). Old mail programs also write
- * words and addresses there: `Message from Tom <tom@example.org> of Monday <1.2@example.org>`, or ids without brackets.
- * Set *likely to the last one that looks like an id, borrowed; NULL: none does. Of more than MESSAGE_REPLIED_MAX ids,
- * the first ones and the last one. */
+/* Return the ids that In-Reply-To may name, without brackets, in order; g_ptr_array_unref(). Old mail programs also
+ * write words and addresses there: `Message from Tom <tom@example.org> of Monday <1.2@example.org>`, or ids without
+ * brackets. Set *likely to the last one that looks like an id, borrowed; NULL: none does. Of more than
+ * MESSAGE_REPLIED_MAX ids, return the first ones and the last one. */
 #define MESSAGE_REPLIED_MAX 20
 GPtrArray *message_replied_ids(const Message *message, const char **likely);

@@ -242,7 +242,7 @@ static void assert_parent(const Fixture *fixture, const char *hash, const char *
     g_assert_cmpint(message->parent, ==, above ? above->id : 0);
 }
 
-/* In-Reply-To of old programs has words and addresses beside the id: the id that is there counts, wherever it stands. */
+/* In-Reply-To of old programs has words and addresses beside the id: the id that is there counts. */
 static void in_reply_to_names_who_is_there(Fixture *fixture, const void *unused)
 {
     static const struct {
