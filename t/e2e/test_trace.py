@@ -132,6 +132,7 @@ def test_killed_and_not_kept(instances, sink):
     instance.start()
     send(instance, "cats", 3)
     instance.wait_idle()
-    assert "no trail is kept" in instance.log_text()
+    wait_until(lambda: "the trail cannot be written since" in instance.run("status").stdout, 60, "status to tell it")
+    assert instance.run("status").returncode != 0 and "the trail cannot be written since" in instance.log_text()
     assert sink.copies()["cats-3@example.net", ANNE] + sink.copies()["<cats-3@example.net>", ANNE] == 1
     assert "Not a directory" in instance.run("trace", "cats-3@example.net").stderr
