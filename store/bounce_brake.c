@@ -125,7 +125,8 @@ static bool count_both(Store *store, const BounceBrakeEvent *event, BounceBrake 
         !count_one(store, list, event->domain, event, &domain, error) ||
         !count_one(store, list, "", event, &whole, error))
         return false;
-    *brake = (BounceBrake){.held = domain.held || whole.held, .closed = domain.closed || whole.closed};
+    *brake = (BounceBrake){.held = domain.held || whole.held, .closed = domain.closed || whole.closed,
+                           .of_list = whole.closed};
     return true;
 }
 

@@ -43,6 +43,7 @@ typedef struct BounceBrakeEvent {
 typedef struct BounceBrake {
     bool held;          /* the failure costs no points */
     bool closed;        /* it closed with this failure: points that the reply cost today are to be taken back */
+    bool of_list;       /* if it closed: from all members; else from those at the domain */
 } BounceBrake;
 
 /* Count the failure, and fill *brake. */

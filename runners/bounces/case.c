@@ -109,8 +109,10 @@ typedef struct TakeBack {
 static bool gather_charged(const BounceDay *day, void *data)
 {
     TakeBack *back = data;
+    if (day->weight == 0 || g_ascii_strcasecmp(day->address, back->but) == 0)
+        return true;
     g_autofree char *reply = bounce_reply_key(day->text, day->address);
-    if (day->weight > 0 && g_ascii_strcasecmp(day->address, back->but) != 0 && strcmp(reply, back->event->reply) == 0) {
+    if (strcmp(reply, back->event->reply) == 0) {
         g_ptr_array_add(back->rows, g_strdup(day->address));
         g_array_append_val(back->weights, day->weight);
     }
@@ -118,12 +120,12 @@ static bool gather_charged(const BounceDay *day, void *data)
 }
 
 /* The brake closed: who was charged for this reply earlier today was not at fault either. */
-static bool take_back_today(Store *store, const BounceBrakeEvent *event, const char *but, GError **error)
+static bool take_back_today(Store *store, const BounceBrakeEvent *event, bool of_list, const char *but, GError **error)
 {
     g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GArray) weights = g_array_new(FALSE, FALSE, sizeof(int64_t));
     TakeBack back = {event, but, rows, weights};
-    BounceFilter filter = {.list_id = event->list_id, .since = event->at};
+    BounceFilter filter = {.list_id = event->list_id, .domain = of_list ? NULL : event->domain, .since = event->at};
     if (!bounce_day_each(store, &filter, gather_charged, &back, error))
         return false;
     for (guint at = 0; at < rows->len; at++)
@@ -158,7 +160,7 @@ static bool ask_brake(Case *given, const Failed *failed, const BounceEvent *note
     if (brake.closed)
         list_runner_log(given->entry, "domain=%s result=held-back (too many members fail with: %s)", domain,
                         noted->text);
-    return !brake.closed || take_back_today(store, &event, noted->address, error);
+    return !brake.closed || take_back_today(store, &event, brake.of_list, noted->address, error);
 }
 
 /* The first time: score and disable. */

@@ -89,6 +89,35 @@ static void test_unsigned(ListFrame *frame, gconstpointer data)
     assert_scored(frame, OTHER, "d");
 }
 
+/* The refusal of a member as out stores it. */
+static void refuse(ListFrame *frame, const char *address)
+{
+    Draft *draft = fixture_draft("bounces", LIST, "Subject: x\r\n\r\n");
+    json_t *meta = draft_meta(draft);
+    json_object_set_new(meta, KEY_FAILURES, json_pack("[{ss ss ss ss}]", "address", address, "status", "5.1.1", "reply",
+                                                      "550 5.1.1 user unknown", "phase", "rcpt"));
+    meta_set_string(meta, KEY_TO, TO_BOUNCES);
+    list_frame_run(frame, list_frame_entry(frame, draft));
+}
+
+/* Too many fail at one domain: those at other domains keep the points that the same words have cost them. */
+static void test_brake_of_one_domain(ListFrame *frame, gconstpointer data)
+{
+    for (int at = 0; at < 68; at++) {
+        g_autofree char *address = g_strdup_printf("m%d@%s", at, at < 8 ? "gone.example" : "well.example");
+        g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, address, NULL, NULL, NULL));
+    }
+    refuse(frame, names[3]);
+    for (int at = 0; at < 5; at++) {
+        g_autofree char *address = g_strdup_printf("m%d@gone.example", at);
+        refuse(frame, address);
+        g_auto(BounceScore) score = {0};
+        read_score(frame, LIST, "m0@gone.example", &score);
+        g_assert_cmpint(score.score, ==, at < 4 ? SCORE_POINT : 0);
+    }
+    assert_scored(frame, LIST, "d");
+}
+
 static char *signed_detail(ListFrame *frame, const char *member, int64_t time)
 {
     g_autoptr(GPtrArray) secrets = secret_all(frame->store, &frame->error);
@@ -318,6 +347,7 @@ int main(int argc, char **argv)
 {
     list_frame_set_noon();
     g_test_init(&argc, &argv, NULL);
+    FRAME_TEST("/bounces/case/brake of one domain", test_brake_of_one_domain);
     FRAME_TEST("/bounces/case/reports that nobody signed", test_unsigned);
     FRAME_TEST("/bounces/case/signed addresses", test_signed);
     FRAME_TEST("/bounces/case/due once", test_due_once);
