@@ -125,8 +125,8 @@ static bool count_both(Store *store, const BounceBrakeEvent *event, BounceBrake 
         !count_one(store, list, event->domain, event, &domain, error) ||
         !count_one(store, list, "", event, &whole, error))
         return false;
-    *brake = (BounceBrake){.held = domain.held || whole.held, .closed = domain.closed || whole.closed,
-                           .of_list = whole.closed};
+    *brake = (BounceBrake){
+        .held = domain.held || whole.held, .closed = domain.closed || whole.closed, .of_list = whole.closed};
     return true;
 }
 
@@ -150,17 +150,18 @@ bool bounce_brake_each(Store *store, int64_t now, int limit, BounceBrakeEach *ea
     return step == STEP_DONE;
 }
 
+/* A brake that closes may take back from a great part of a large list: nothing waits for single answers. */
 static bool take_from_score(Store *store, int64_t list, const char *folded, int64_t weight, GError **error)
 {
-    return query_run(store, error, NULL,
-                     "UPDATE bounce_score SET score = CASE WHEN score > $3 THEN score - $3 ELSE 0 END "
-                     "WHERE disabled_at = 0 AND member IN (SELECT m.key FROM member m WHERE m.list = $1 "
-                     "AND m.role = 0 AND m.folded = $2)",
-                     INTEGER(list), TEXT(folded), INTEGER(weight)) &&
-           query_run(store, error, NULL,
-                     "DELETE FROM bounce_score WHERE score = 0 AND probe_at = 0 AND disabled_at = 0 AND member IN "
-                     "(SELECT m.key FROM member m WHERE m.list = $1 AND m.role = 0 AND m.folded = $2)",
-                     INTEGER(list), TEXT(folded));
+    return query_later(store, error,
+                       "UPDATE bounce_score SET score = CASE WHEN score > $3 THEN score - $3 ELSE 0 END "
+                       "WHERE disabled_at = 0 AND member IN (SELECT m.key FROM member m WHERE m.list = $1 "
+                       "AND m.role = 0 AND m.folded = $2)",
+                       INTEGER(list), TEXT(folded), INTEGER(weight)) &&
+           query_later(store, error,
+                       "DELETE FROM bounce_score WHERE score = 0 AND probe_at = 0 AND disabled_at = 0 AND member IN "
+                       "(SELECT m.key FROM member m WHERE m.list = $1 AND m.role = 0 AND m.folded = $2)",
+                       INTEGER(list), TEXT(folded));
 }
 
 static bool take_back(Store *store, const BounceTakenBack *what, GError **error)
@@ -168,9 +169,9 @@ static bool take_back(Store *store, const BounceTakenBack *what, GError **error)
     int64_t list;
     g_autofree char *folded = email_folded(what->address);
     return list_key(store, what->list_id, &list, error) &&
-           query_run(store, error, NULL,
-                     "UPDATE bounce SET weight = weight - $4 WHERE list = $1 AND folded = $2 AND day = $3",
-                     INTEGER(list), TEXT(folded), INTEGER(what->day), INTEGER(what->weight)) &&
+           query_later(store, error,
+                       "UPDATE bounce SET weight = weight - $4 WHERE list = $1 AND folded = $2 AND day = $3",
+                       INTEGER(list), TEXT(folded), INTEGER(what->day), INTEGER(what->weight)) &&
            (!what->scored || take_from_score(store, list, folded, what->weight, error));
 }
 
