@@ -180,8 +180,8 @@ static bool is_spared(const Delivery *delivery, const Destination *destination, 
 }
 
 /* Bounces from the recipient at *offset on, at most a group of them; *offset is moved. Of recipients who are not
- * charged it says only that nobody got the post, when that may be so. */
-static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset)
+ * charged it says only that nobody got the post, when that may be so; else their places go to quiet. */
+static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset, GArray *quiet)
 {
     bool forced = meta_bool(entry_meta(delivery->entry), KEY_EXPIRE), unreached = bounce_is_unreached(delivery);
     const char *last = delivery->last_reply;
@@ -200,6 +200,8 @@ static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset)
         bool held = destination && destination->suspended && !forced;
         bool spared = is_spared(delivery, destination, recipient.offset);
         delivery->parked += held;
+        if (spared && !unreached && !held)
+            g_array_append_val(quiet, recipient.offset);
         if (held || (spared && !unreached))
             continue;
         content_address(&delivery->content, &recipient);
@@ -220,19 +222,22 @@ static bool expire(Finish *finish, Delivery *delivery, GError **error)
 {
     report_end(delivery, BOUNCES_QUEUE, "expired");
     g_autoptr(Draft) letter = warning_given_up(&finish->warning, delivery, clock_now());
+    g_autoptr(GArray) quiet = g_array_new(FALSE, FALSE, sizeof(size_t));
     delivery->deferred = delivery->parked = 0; /* counts those again that cannot be stored */
     size_t offset = 0;
     bool left = true;
     while (left && !(child_stopping() && offset > 0)) {
-        gather_expired(finish, delivery, &offset);
+        gather_expired(finish, delivery, &offset, quiet);
         if (!marks_store_bounces(finish->marks, finish->spool, error))
             return false;
         left = offset < entry_recipients_length(delivery->entry);
     }
     if (left || delivery->deferred > 0)
         return wait_again(finish, delivery, left ? 0 : next_due(finish, delivery), error);
+    /* Those who are given up without a bounce do not wait on with the others. */
     if (delivery->parked > 0)
-        return defer(finish, delivery, g_steal_pointer(&letter), error);
+        return entry_mark(delivery->entry, (const size_t *)quiet->data, quiet->len, RECIPIENT_BOUNCED, error) &&
+               defer(finish, delivery, g_steal_pointer(&letter), error);
     for (guint i = 0; i < delivery->jobs->len; i++)
         transport_given_up(((const Job *)delivery->jobs->pdata[i])->transport, delivery);
     Outcome *outcome = end(finish, delivery);

@@ -258,7 +258,33 @@ static void a_suspended_destination_holds_its_mail(World *world, gconstpointer d
     g_assert_cmpuint(fixture_count(&world->fixture, "bounces", ".msg"), ==, 1);
 }
 
-/* So do those of a post that waits for more destinations than are remembered of one. */
+/* bob's connection was lost each time, so he is given up and not charged; he does not wait on with anne. */
+static void who_is_given_up_does_not_wait(World *world, gconstpointer data)
+{
+    (void)data;
+    world->finish.backoff.lifetime_us = 0;
+    destination_suspend(world->suspended, clock_steady());
+    Delivery *delivery = tried(world);
+    Recipient anne, bob;
+    g_assert_true(entry_next_recipient(delivery->entry, 0, &anne));
+    g_assert_true(entry_next_recipient(delivery->entry, anne.next, &bob));
+    delivery_lost(delivery, bob.offset, false);
+    end(world, delivery);
+    g_assert_cmpuint(fixture_count(&world->fixture, "bounces", ".msg"), ==, 0);
+    g_assert_cmpuint(fixture_count(&world->fixture, "retry", ".msg"), ==, 0);
+    g_autofree char *file = fixture_files(&world->fixture, "out", ".msg");
+    EntryName name;
+    g_assert_true(name_parse(file, &name, NULL));
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Entry) entry = inbox_claim_hash(world->finish.inboxes[SOURCE_OUT], name.hash, name.due, &error);
+    g_assert_no_error(error);
+    g_assert_true(entry_next_recipient(entry, 0, &anne));
+    g_assert_true(entry_next_recipient(entry, anne.next, &bob));
+    g_assert_cmpint(anne.state, ==, RECIPIENT_TODO);
+    g_assert_cmpint(bob.state, ==, RECIPIENT_BOUNCED);
+}
+
+/* Members behind it wait too when a post waits for more destinations than are remembered of one. */
 static void a_scattered_post_is_held_too(World *world, gconstpointer data)
 {
     (void)data;
@@ -296,5 +322,6 @@ int main(int argc, char **argv)
     g_test_add("/finish/parts are called back", World, NULL, set_up, parts_are_called_back, tear_down);
     g_test_add("/finish/what was asked for keeps its name", World, NULL, set_up, asked_for_it_keeps_its_name,
                tear_down);
+    g_test_add("/finish/who is given up does not wait", World, NULL, set_up, who_is_given_up_does_not_wait, tear_down);
     return g_test_run();
 }
