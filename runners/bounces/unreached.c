@@ -3,7 +3,8 @@
 /*
  * Tells the author, or the owners, of a post that reached nobody. out sends the recipients that it has given up, as
  * long as nobody of their block has got the post (KEY_BLOCK_OF). They are counted here until they are all, over
- * entries, attempts, processes and hosts. Of a post that reached somebody only what failed before that is counted.
+ * entries, attempts, processes and hosts; the transaction of the runner holds the lock of the list, so two entries
+ * are never counted at once. Of a post that reached somebody only what failed before that is counted.
  */
 #include <string.h>
 
@@ -81,16 +82,6 @@ static bool count_post(const Unreached *lost, bool *whole, GError **error)
     }
     *whole = before;
     return true;
-}
-
-/* One at a time counts for a post: two that count at once would each lack what the other has written. Its own count of
- * these entries, by the day on which the post came, has no limit. */
-static bool take_turn(const Unreached *lost, GError **error)
-{
-    const Case *given = lost->given;
-    int64_t ignored;
-    return bounce_count(given->bounces->shared->store, given->list->list_id, "unreached",
-                        entry_arrival(given->entry), &ignored, error);
 }
 
 /* ---- the letter ---- */
@@ -186,7 +177,7 @@ bool case_unreached(Case *given, GError **error)
     lost.post = g_strdup_printf("unreached:%s:%s", given->list->list_id, entry_trace(given->entry));
     lost.block = g_strdup_printf("%s:%s", lost.post, of);
     bool whole;
-    bool done = take_turn(&lost, error) && count_block(&lost, &whole, error) &&
+    bool done = count_block(&lost, &whole, error) &&
                 (!whole || (count_post(&lost, &whole, error) && (!whole || tell(&lost, error))));
     g_free(lost.block);
     g_free(lost.post);
