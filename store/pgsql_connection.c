@@ -417,37 +417,47 @@ bool pgsql_look_around(PgsqlConnection *self, GError **error)
                            self->shown);
 }
 
-/* NULL: the server does not say. */
-static char *ask(PGconn *server, const char *question)
+/* *answer (g_free()) is NULL where the server does not say: it does not tell its users of its log (Aurora), or has no
+ * table yet. False: the connection was lost, or the server has a trouble that will pass, and so nothing is known. */
+static bool ask(PgsqlConnection *self, const char *question, char **answer, GError **error)
 {
-    PGresult *result = libpq.PQexec(server, question);
+    PGresult *result = pgsql_exec(self, question);
     bool row = pgsql_succeeded(result) && libpq.PQntuples(result) > 0;
-    char *answer = row ? g_strdup(libpq.PQgetvalue(result, 0, 0)) : NULL;
+    const char *state = result ? libpq.PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+    bool passes = state && (g_str_has_prefix(state, "53") || g_str_has_prefix(state, "57"));
+    *answer = row ? g_strdup(libpq.PQgetvalue(result, 0, 0)) : NULL;
+    if (passes || libpq.PQstatus(self->server) != CONNECTION_OK)
+        return pgsql_failed(self, result, error);
     libpq.PQclear(result);
-    return answer;
+    return true;
 }
 
-/* A server that does not tell its users of its log (Aurora), or has no table yet, says less. */
-void pgsql_read_generation(PGconn *server, const char *row, Generation *found)
+bool pgsql_read_generation(PgsqlConnection *self, const char *row, Generation *found, GError **error)
 {
     g_autofree char *count = row ? g_strdup_printf("SELECT value FROM counter WHERE name = '%s'", row) : NULL;
-    *found = (Generation){.system = ask(server, "SELECT system_identifier FROM pg_control_system()")};
-    g_autofree char *timeline =
-        ask(server, "SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint");
-    g_autofree char *value = count ? ask(server, count) : NULL;
+    g_autofree char *timeline = NULL, *value = NULL;
+    *found = (Generation){.system = NULL};
+    if (!ask(self, "SELECT system_identifier FROM pg_control_system()", &found->system, error) ||
+        !ask(self, "SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint", &timeline,
+             error) ||
+        (count && !ask(self, count, &value, error)))
+        return false;
     found->timeline = timeline ? g_ascii_strtoll(timeline, NULL, 10) : 0;
     found->count = value ? g_ascii_strtoll(value, NULL, 10) : 0;
+    return true;
 }
 
-/* The database is one that this host may go on with. */
-static bool is_new_enough(PgsqlConnection *self, GError **error)
+/* *fault (g_free()) says why this host may not go on with the database; NULL: it may. False: that is not known. */
+static bool compare(PgsqlConnection *self, char **fault, GError **error)
 {
     g_auto(Generation) known = {0}, found = {0};
+    *fault = NULL;
     if (!generation_expected(self->where, &known))
         return true;
-    pgsql_read_generation(self->server, known.row, &found);
-    g_autofree char *fault = generation_fault(&known, &found);
-    return !fault || fail(error, FAIL_LATER, "%s: %s", self->shown, fault);
+    if (!pgsql_read_generation(self, known.row, &found, error))
+        return false;
+    *fault = generation_fault(&known, &found);
+    return true;
 }
 
 static void ignore_notice(void *data, const PGresult *result)
@@ -460,7 +470,8 @@ static void note_return(PgsqlConnection *self)
     if (self->away_since == 0)
         return;
     log_info("the database is back after %" G_GINT64_FORMAT " s", (clock_now() - self->away_since) / CLOCK_SECOND);
-    child_notice(CHILD_NOTICE_DATABASE, NULL);
+    if (!self->passed_over) /* else the notice tells of that by now */
+        child_notice(CHILD_NOTICE_DATABASE, NULL);
     self->away_since = 0;
 }
 
@@ -476,23 +487,28 @@ static void begin_attempt(PgsqlConnection *self)
     pgsql_reach_begin(self->reach);
 }
 
-/* Where the server was refused, as *old says, another one may take writes, too. *old becomes the error, or goes into a
- * notice. */
-static bool find_newer(PgsqlConnection *self, GError **old, GError **error)
+/* A process that knows that the server is away does not wait for the end of an attempt: a later call finds it. */
+static int64_t patience(const PgsqlConnection *self)
 {
-    bool found = false;
-    for (unsigned tries = 1; tries < pgsql_reach_count(self->reach) && !found; tries++) {
-        g_autofree char *fault = NULL;
+    return self->away_since != 0 ? AWAY_WAIT : self->deadline != 0 ? self->deadline : -1;
+}
+
+/* Where the server was refused, as old says, another one may take writes, too. */
+static bool find_newer(PgsqlConnection *self, const char *old)
+{
+    bool found = false, over = true;
+    for (unsigned tries = 1; tries < pgsql_reach_count(self->reach) && !found && over; tries++) {
+        g_autofree char *fault = NULL, *other = NULL;
         pgsql_reach_next(self->reach);
         begin_attempt(self);
-        pgsql_reach_end(self->reach, -1, &self->server, &fault);
+        over = pgsql_reach_end(self->reach, patience(self), &self->server, &fault);
         if (self->server)
             libpq.PQsetNoticeReceiver(self->server, ignore_notice, NULL);
-        found = self->server && is_new_enough(self, NULL) && pgsql_look_around(self, NULL);
+        found = self->server && compare(self, &other, NULL) && !other && pgsql_look_around(self, NULL);
     }
     if (!found)
-        return fail_with(error, old);
-    g_autofree char *notice = g_strdup_printf("a server of the database is not used: %s", (*old)->message);
+        return false;
+    g_autofree char *notice = g_strdup_printf("a server of the database is not used: %s: %s", self->shown, old);
     log_warn("%s", notice);
     child_notice(CHILD_NOTICE_DATABASE, notice);
     self->passed_over = true;
@@ -502,23 +518,24 @@ static bool find_newer(PgsqlConnection *self, GError **old, GError **error)
 /* Whether the server is to be used, or another one is found. A refused one is not asked again for a while. */
 static bool judge(PgsqlConnection *self, GError **error)
 {
-    g_autoptr(GError) old = NULL;
-    if (is_new_enough(self, &old)) {
+    g_autofree char *fault = NULL, *before = g_strdup(self->refusal);
+    bool was_away = self->away_since != 0;
+    if (!compare(self, &fault, error))
+        return false;
+    if (!fault) {
         if (self->passed_over)
             child_notice(CHILD_NOTICE_DATABASE, NULL);
         self->passed_over = false;
         return pgsql_look_around(self, error);
     }
-    g_autofree char *refusal = g_strdup(old->message);
-    if (find_newer(self, &old, error))
+    if (find_newer(self, fault))
         return true;
-    if (self->away_since != 0 && g_strcmp0(self->refusal, refusal) != 0) /* it was away for another reason */
-        child_notice(CHILD_NOTICE_DATABASE, refusal);
-    note_refusal(self, refusal, RETRY_LEAST);
-    return false;
+    note_refusal(self, fault, RETRY_LEAST);
+    if (was_away && g_strcmp0(self->refusal, before) != 0) /* for another reason */
+        child_notice(CHILD_NOTICE_DATABASE, self->refusal);
+    return fail(error, FAIL_LATER, "%s", self->refusal);
 }
 
-/* A process that knows that the server is away does not wait for the end of an attempt: a later call finds it. */
 static bool connect_anew(PgsqlConnection *self, GError **error)
 {
     g_autofree char *fault = NULL;
@@ -527,8 +544,7 @@ static bool connect_anew(PgsqlConnection *self, GError **error)
         return fail(error, FAIL_LATER, "%s", self->refusal);
     if (!under_way)
         begin_attempt(self);
-    int64_t patience = self->away_since != 0 ? AWAY_WAIT : self->deadline != 0 ? self->deadline : -1;
-    if (!pgsql_reach_end(self->reach, patience, &self->server, &fault))
+    if (!pgsql_reach_end(self->reach, patience(self), &self->server, &fault))
         note_refusal(self, "the server cannot be reached", 0);
     else if (!self->server)
         note_refusal(self, fault, CLAMP(clock_monotonic() - self->began, RETRY_LEAST, RETRY_MOST));

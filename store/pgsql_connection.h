@@ -75,8 +75,8 @@ bool pgsql_connected(PgsqlConnection *self, GError **error);
 bool pgsql_look_around(PgsqlConnection *self, GError **error);
 
 /* Read how far the database behind this connection has come, as far as the server says. row: of the table counter;
- * NULL: the count is not asked for. */
-void pgsql_read_generation(PGconn *server, const char *row, Generation *found);
+ * NULL: the count is not asked for. False: the server cannot be asked now. */
+bool pgsql_read_generation(PgsqlConnection *self, const char *row, Generation *found, GError **error);
 
 /* Did the statement of this result succeed? */
 bool pgsql_succeeded(const PGresult *result);

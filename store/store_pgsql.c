@@ -517,9 +517,8 @@ static bool pgsql_system(void *connection, char **system, int64_t *timeline, GEr
 {
     PgsqlConnection *self = connection;
     g_auto(Generation) found = {0};
-    if (!pgsql_connected(self, error))
+    if (!pgsql_connected(self, error) || !pgsql_read_generation(self, NULL, &found, error))
         return false;
-    pgsql_read_generation(self->server, NULL, &found);
     *system = g_steal_pointer(&found.system);
     *timeline = found.timeline;
     return true;

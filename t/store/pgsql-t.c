@@ -564,13 +564,14 @@ static void test_refused(Fixture *fixture, const void *data)
 }
 
 /* The site's database is compared with what its spool knows, at each connection, and the databases that others keep on
- * a server are not. */
+ * a server are not. A comparison to which no answer came refuses nobody for being old. */
 static void test_older(Fixture *fixture, const void *data)
 {
     (void)data;
     if (!is_postgresql())
         return;
     GError *error = NULL;
+    g_autoptr(Store) other = fixture_connect(fixture, &error);
     g_autofree char *noted = g_build_filename(fixture->directory, GENERATION_FILE, NULL);
     g_autofree char *theirs = fixture_where(fixture->directory, "theirs");
     g_assert_true(g_file_set_contents(noted, "7301 1 1790000000000000 generation@a1\n", -1, &error));
@@ -579,6 +580,15 @@ static void test_older(Fixture *fixture, const void *data)
     g_autoptr(Foreign) foreign = foreign_open(theirs, &error);
     g_assert_no_error(error);
     g_assert_nonnull(foreign);
+    PgsqlConnection *connection = store_connection(fixture->store);
+    g_auto(Generation) found = {0}, lost = {0};
+    assert_ok(pgsql_read_generation(connection, "generation@a1", &found, &error), error);
+    g_assert_nonnull(found.system);
+    g_assert_cmpint(found.timeline, >, 0);
+    g_assert_cmpint(found.count, ==, 0);
+    cut(other, process_of(fixture->store));
+    g_assert_false(pgsql_read_generation(connection, "generation@a1", &lost, &error));
+    assert_failed(FAIL_LATER, error);
     generation_accept();
     g_autoptr(Store) taken = store_open("postgresql", fixture->path, false, &error);
     g_assert_no_error(error);
