@@ -117,6 +117,29 @@ def test_a_dump_of_before(pair, sink, server):  # noqa: F811
                                  for subject in ("first", "since0", "since1", "after")} | {(ANNE, "decided"): 1}
 
 
+def test_a_database_made_anew(instances, sink, server):  # noqa: F811
+    """The database is lost with all copies of it. A new one can be made beside the spool, and the host works with that
+    when it was said that it is the right one from now on."""
+    a = make_host(instances, sink, server, "a")
+    a.create_list("talk", members=[ANNE])
+    a.start()
+    wait_noted(a)
+    assert a.stop() == 0
+    server.sql("DROP SCHEMA site CASCADE", database="listrunner")
+    made = a.run("store", "create")
+    assert made.returncode == 0, made.stderr
+    refused = a.run("list", "ls")
+    assert refused.returncode != 0 and "it is not the database that this host worked with" in refused.stderr
+    (a.spool / ".site").unlink()
+    taken = a.run("restore", "--only", "database")
+    assert taken.returncode == 0, taken.stderr
+    a.create_list("talk", members=[BOB])
+    a.start()
+    send(a, "after")
+    a.wait_idle()
+    assert members_got(sink) == {(BOB, "after"): 1}
+
+
 @pytest.fixture
 def standby(server):  # noqa: F811
     one = postgresql.Server(copy_of=server, port=free_port())
