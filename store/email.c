@@ -45,8 +45,8 @@ static bool may_know(const char *address, bool known, GError **error)
 {
     return known || mailbox_legible(address) ||
            fail(error, FAIL_NEVER,
-                "\"%s\" is no e-mail address (local@domain) that can be added: it has letters that nobody sees, or some "
-                "that are not composed",
+                "\"%s\" is no e-mail address (local@domain) that can be added: it has letters that nobody sees, or "
+                "some that are not composed",
                 address);
 }
 

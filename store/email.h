@@ -18,7 +18,8 @@ char *email_folded(const char *address);
 /* Return the folded form as email_folded() does. NULL with FAIL_NEVER: the address is not valid. */
 char *email_folded_checked(const char *address, GError **error);
 
-/* Do the same for an address that may be added: one that is not known yet must be mailbox_legible() (base/mailbox.h). */
+/* Do the same for an address that may be added: one that is not known yet must be mailbox_legible()
+ * (base/mailbox.h). */
 char *email_folded_to_add(Store *store, const char *address, GError **error);
 
 typedef struct Email {

@@ -452,8 +452,8 @@ static bool length_allowed(const ListSetting *setting, const char *value, GError
                 setting->type == SETTING_WORDS ? " in a word" : "", longest);
 }
 
-/* Refuse a word that would not come back from words_join() and list_setting_words() as it was, or not reach a terminal well.
- * */
+/* Refuse a word that would not come back from words_join() and list_setting_words() as it was, or not reach a terminal
+ * well. */
 static bool word_keeps(const ListSetting *setting, const char *word, GError **error)
 {
     if (!length_allowed(setting, word, error))

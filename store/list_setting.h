@@ -49,8 +49,8 @@ extern const ListSetting list_settings[]; /* ended by an element without name */
 const ListSetting *list_setting_find(const char *name, GError **error);
 /* Return the setting's default for a list of this list_name, as text; g_free(). */
 char *list_setting_fallback(const ListSetting *setting, const char *list_name);
-/* Return the words of a value of SETTING_WORDS, separated by commas or line ends; a comma inside a word is written "\,".
- * g_strfreev() */
+/* Return the words of a value of SETTING_WORDS, which commas or line ends separate; a comma inside a word is written
+ * "\,". g_strfreev() */
 char **list_setting_words(const char *text);
 /* Is value, a text or words, what the setting has: before, as list_get() returns it? Such a value is no change, and may
  * be sent with others, even if it would be refused today: an earlier version may have allowed longer ones. */

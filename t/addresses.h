@@ -46,7 +46,7 @@ static const char *const addresses_bad[] = {
     "a\302\240b@c", "\"a\302\240b\"@c", "a@b\343\200\200c", NULL,
 };
 
-/* Such as others may have, and which become nobody's here. */
+/* Addresses that a mail may come from, and that are not added. */
 static const char *const addresses_unseen[] = {
     /* Letters that nobody sees: ZERO WIDTH SPACE, BYTE ORDER MARK, SOFT HYPHEN, marks of direction, WORD JOINER. */
     "a\342\200\213b@c", "\342\200\213a@b", "a\342\200\213@b", "\357\273\277a@b", "a\302\255b@c",

@@ -16,8 +16,8 @@
 
 /* ---- settings ---- */
 
-/* Does the word "@LIST" name another list, whose members only the site may let decide? By whose posts pass, who has this
- * list would learn who is a member there. */
+/* Does the word "@LIST" name another list? Whoever has this list sees whose posts pass, and so would learn who is a
+ * member of that one. */
 static bool names_other_list(const char *word, const char *list_id)
 {
     return *word == '@' && g_ascii_strcasecmp(word + 1, list_id) != 0;

@@ -63,8 +63,8 @@ typedef void DeskShow(Desk *desk, int status, json_t *view);
  * web_fail(). */
 void desk_refuse(Desk *desk, GError *error, DeskShow *show, json_t *view);
 
-/* May the person give the setting this value, as list_get() has it? A word @LIST names the members of another list, which
- * must be one that the person owns, unless the list has the word now. FAIL_NEVER: not so. */
+/* May the person give the setting this value, as list_get() has it? A word @LIST names the members of another list,
+ * which must be one that the person owns, unless the list has the word now. FAIL_NEVER: not so. */
 bool desk_words_allowed(const Desk *desk, const ListSetting *setting, const char *value, GError **error);
 
 #define DESK_PAGE 100 /* rows on a page */

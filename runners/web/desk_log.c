@@ -38,7 +38,8 @@ static bool may_restore(const Desk *desk, const ListLogRow *row, GError **error)
 static bool may_undo(const Desk *desk, const ListLogRow *row)
 {
     Undo undo;
-    return may_restore(desk, row, NULL) && change_look(desk_store(desk), desk->list, row, &undo, NULL) && undo == UNDO_DONE;
+    return may_restore(desk, row, NULL) && change_look(desk_store(desk), desk->list, row, &undo, NULL) &&
+           undo == UNDO_DONE;
 }
 
 /* A word of the log, and what the page calls it. */

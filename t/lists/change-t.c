@@ -103,8 +103,8 @@ static void test_settings(World *world, const void *data)
     assert_newest(world, "rest token 1a2b3c4d setting moderator_password: - > -");
 }
 
-/* Check that values which an earlier version took, and which are refused today, may be sent back as they are: clients of
- * REST send all settings with the one that they change. */
+/* Check that values which an earlier version took, and which are refused today, may be sent back as they are: clients
+ * of REST send all settings with the one that they change. */
 static void test_values_that_stay(World *world, const void *data)
 {
     static const char unseen[] = "a\342\200\213b@x.example";
@@ -114,11 +114,12 @@ static void test_values_that_stay(World *world, const void *data)
     set(world, "info", "new");
     set(world, "accept_these_nonmembers", "c@y.example,d@y.example");
     const int64_t newest = newest_key(world);
-    assert_ok(query_run(world->store, &error, NULL, "UPDATE list_setting SET value = $1 WHERE name = 'info'", TEXT(old)),
-              error);
+    assert_ok(query_run(world->store, &error, NULL, "UPDATE list_setting SET value = $1 WHERE name = 'info'",
+                        TEXT(old)), error);
     assert_ok(query_run(world->store, &error, NULL, "UPDATE list_setting SET value = $1 || ',d@y.example' WHERE name = "
                         "'accept_these_nonmembers'", TEXT(unseen)), error);
-    g_autofree char *words = g_strconcat(unseen, "\nd@y.example", NULL), *more = g_strconcat(words, "\ne@y.example", NULL);
+    g_autofree char *words = g_strconcat(unseen, "\nd@y.example", NULL);
+    g_autofree char *more = g_strconcat(words, "\ne@y.example", NULL);
     set(world, "info", old);
     set(world, "info", sent);
     set(world, "accept_these_nonmembers", words);
