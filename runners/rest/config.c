@@ -291,8 +291,11 @@ static bool lists_named_allowed(Call *call, const ListSetting *setting, const ch
     g_auto(GStrv) words = g_strsplit_set(setting->type == SETTING_WORDS ? value : "", ",\n\r", -1);
     for (char **word = words; call->token && *word; word++) {
         bool covers = true;
-        g_strstrip(*word);
-        if (**word == '@' && !token_covers(call->token, call->rest->store, *word + 1, &covers, &error)) {
+        g_autoptr(GError) missing = NULL;
+        g_autoptr(List) named = *g_strstrip(*word) == '@' ? list_find(call->rest->store, *word + 1, &missing) : NULL;
+        const char *list_id = named ? named->list_id : *word + 1;
+        if ((missing && !fail_unless(&error, FAIL_MISSING, &missing)) ||
+            (**word == '@' && !token_covers(call->token, call->rest->store, list_id, &covers, &error))) {
             rest_fail(call, error);
             return false;
         }

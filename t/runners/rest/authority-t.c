@@ -464,7 +464,10 @@ static void test_settings_name_lists(void)
         const char *value;
         bool by_list, by_domain;
     } cases[] = {{"@one.ant.example", true, true},
+                 {"@One@ant.example", true, true},
                  {"@two.ant.example", false, true},
+                 {"@two@ant.example", false, true},
+                 {"@one@bee.example", false, false},
                  {"@one.bee.example", false, false},
                  {"x@home.example\n@one.bee.example", false, false},
                  {"x@home.example\n @two.ant.example", false, true}};
