@@ -12,9 +12,9 @@
 typedef enum MemberField {
     FIELD_IGNORED,
     FIELD_ADDRESS,
+    FIELD_NICKNAME,  /* of these three only the last kind that a file has counts */
+    FIELD_NAME_PART, /* the first or the last name */
     FIELD_NAME,
-    FIELD_FIRST_NAME,
-    FIELD_LAST_NAME,
     FIELD_MODE,
     FIELD_STATUS
 } MemberField;
@@ -35,8 +35,8 @@ static const struct {
 } titles[] = {
     {"address", FIELD_ADDRESS},      {"email", FIELD_ADDRESS},       {"emailaddress", FIELD_ADDRESS},
     {"email1value", FIELD_ADDRESS},  {"displayname", FIELD_NAME},    {"name", FIELD_NAME},
-    {"nickname", FIELD_FIRST_NAME},  {"firstname", FIELD_FIRST_NAME}, {"givenname", FIELD_FIRST_NAME},
-    {"lastname", FIELD_LAST_NAME},   {"familyname", FIELD_LAST_NAME}, {"deliverymode", FIELD_MODE},
+    {"nickname", FIELD_NICKNAME},    {"firstname", FIELD_NAME_PART}, {"givenname", FIELD_NAME_PART},
+    {"lastname", FIELD_NAME_PART},   {"familyname", FIELD_NAME_PART}, {"deliverymode", FIELD_MODE},
     {"deliverystatus", FIELD_STATUS},
 };
 
@@ -188,16 +188,16 @@ static bool take_header(MemberLines *lines, bool *taken, GError **error)
     char delimiter = lines->text[plain] ? lines->text[plain] : ',';
     g_autoptr(GPtrArray) fields = split(lines->text, delimiter, NULL);
     unsigned addresses = 0;
-    bool named = false;
+    MemberField name = FIELD_IGNORED;
     for (guint i = 0; fields && i < fields->len; i++) {
         MemberField field = field_of(fields->pdata[i]);
         g_array_append_val(lines->columns, field);
         addresses += field == FIELD_ADDRESS;
-        named = named || field == FIELD_NAME;
+        name = field >= FIELD_NICKNAME && field <= FIELD_NAME ? MAX(name, field) : name;
     }
-    for (guint i = 0; named && i < lines->columns->len; i++) { /* parts of the name, which is there whole */
+    for (guint i = 0; i < lines->columns->len; i++) {
         MemberField *field = &g_array_index(lines->columns, MemberField, i);
-        *field = *field == FIELD_FIRST_NAME || *field == FIELD_LAST_NAME ? FIELD_IGNORED : *field;
+        *field = *field >= FIELD_NICKNAME && *field < name ? FIELD_IGNORED : *field;
     }
     *taken = addresses > 0;
     if (addresses > 1)
@@ -260,8 +260,8 @@ static bool take_field(MemberLine *line, MemberField field, const char *value, G
         g_clear_pointer(&line->display_name, g_free);
         add_name(line, value);
         return true;
-    case FIELD_FIRST_NAME:
-    case FIELD_LAST_NAME:
+    case FIELD_NICKNAME:
+    case FIELD_NAME_PART:
         add_name(line, value);
         return true;
     case FIELD_MODE:

@@ -53,6 +53,7 @@ def test_files_of_other_services(site):
     for header, row in (("Email Address,First Name,Last Name", "cris@x.org,Cris,Unger"),
                         ("Name,Given Name,Family Name,Nickname,E-mail 1 - Type,E-mail 1 - Value,E-mail 2 - Value",
                          "Cris Unger,Cris,Unger,C.,Work,cris@x.org,other@x.org"),
+                        ("First Name,Last Name,Nickname,E-mail 1 - Value", "Cris,Unger,C.,cris@x.org"),
                         ("email,name", "cris@x.org,=?iso-8859-1?q?Cris_Unger?=")):
         site.run("list", "remove", LIST, "--yes")
         got, _ = take(site, f"{header}\n{row}\n", OK, (1, 0, 0))
