@@ -494,11 +494,11 @@ static bool words_are_few(const ListSetting *setting, char *const *words, GError
 {
     int64_t patterns = 0;
     for (char *const *word = words; *word; word++)
-        patterns += **word == '^';
+        patterns += **word == '^' || **word == '@'; /* both are looked at for each post */
     return number_allowed(setting, g_strv_length((char **)words), setting->max > 0 ? setting->max : LIST_WORDS_MAX,
                           "words", error) &&
            (g_strcmp0(setting->choices, PATTERNS) != 0 ||
-            number_allowed(setting, patterns, LIST_PATTERNS_MAX, "patterns", error));
+            number_allowed(setting, patterns, LIST_PATTERNS_MAX, "patterns and words @LIST", error));
 }
 
 static bool lines_are_few(const ListSetting *setting, const char *value, GError **error)

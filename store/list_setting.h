@@ -18,7 +18,7 @@ typedef enum SettingType {
 #define LIST_WORD_MAX 1000    /* bytes of each of them */
 #define LIST_TEXT_MAX 65536   /* bytes of a text, and of a template */
 #define LIST_LINE_MAX 998     /* bytes of a line (RFC 5322, 2.1.1), and of a password */
-#define LIST_PATTERNS_MAX 500 /* patterns of a setting, bans that are patterns, header matches */
+#define LIST_PATTERNS_MAX 500 /* patterns and words @LIST of a setting, bans that are patterns, header matches */
 
 /* How far the harm of a wrong value reaches, which says who may set it. */
 typedef enum SettingReach {

@@ -196,6 +196,7 @@ static void test_bounds(Fixture *fixture, const void *data)
     } cases[] = {
         {"accept_these_nonmembers", "^x", "\n", LIST_PATTERNS_MAX},
         {"discard_these_nonmembers", "^x", "\n", LIST_PATTERNS_MAX},
+        {"reject_these_nonmembers", "@x", ".example.com\n", LIST_PATTERNS_MAX},
         {"acceptable_aliases", "^x", ",", LIST_PATTERNS_MAX},
         {"hold_these_nonmembers", "x", "@example.org\n", LIST_WORDS_MAX},
         {"topics", "t", ": x\n", 100},
