@@ -46,11 +46,10 @@ static const char *phase_of(const Batch *batch, const Fate *fate)
     return fate->phase == SMTP_DOT && batch->nexthop->destination->lmtp ? "rcpt" : fate_phase(fate);
 }
 
-/* A reply of the site's own relay to another command than RCPT is no member's matter, even when it stays that way. */
 static void defer(const Batch *batch, const Recipient *recipient, const Fate *fate)
 {
     Delivery *delivery = batch->delivery;
-    if (fate->about != FATE_OF_RECIPIENT || (batch->nexthop->destination->own && fate->phase != SMTP_RCPT))
+    if (batch->nexthop->destination->own && refusal_is_ours(fate))
         delivery_spare(delivery, recipient->offset);
     bool broke_off = fate->connection && fate->code == 0 && fate->phase >= SMTP_MAIL;
     delivery->deferred++;

@@ -84,6 +84,22 @@ const char *fate_phase(const Fate *fate)
     return bounce_phase_name(phases[fate->phase]);
 }
 
+static BounceVerdict relay_verdict(const Fate *fate)
+{
+    return bounce_judge(&(BounceReply){.phase = bounce_phase_named(fate_phase(fate)), .status = fate->status,
+                                       .text = fate->reply, .own_relay = true});
+}
+
+bool refusal_is_ours(const Fate *fate)
+{
+    if (fate->about != FATE_OF_RECIPIENT || fate->phase != SMTP_RCPT)
+        return true;
+    if (fate->code == 0) /* these are words of our own: the connection was lost */
+        return false;
+    BounceVerdict verdict = relay_verdict(fate);
+    return about_at_rcpt(fate, &verdict) == FATE_OF_SENDER;
+}
+
 FateAbout refusal_about(const Fate *fate)
 {
     if (fate->verdict != SMTP_NEVER)
@@ -91,9 +107,7 @@ FateAbout refusal_about(const Fate *fate)
     /* Of our own words only that the relay has announced a lesser size is its refusal. */
     if (fate->code == 0)
         return strcmp(fate->status, "5.3.4") == 0 ? FATE_OF_MESSAGE : FATE_OF_RECIPIENT;
-    BounceVerdict verdict = bounce_judge(&(BounceReply){.phase = bounce_phase_named(fate_phase(fate)),
-                                                        .status = fate->status, .text = fate->reply,
-                                                        .own_relay = true});
+    BounceVerdict verdict = relay_verdict(fate);
     if (fate->phase == SMTP_RCPT)
         return about_at_rcpt(fate, &verdict);
     bool sender = fate->phase == SMTP_MAIL && strcmp(verdict.reason, "too-large") != 0;

@@ -51,6 +51,9 @@ RelayRefusal *refusals_find(const RelayRefusals *refusals, const char *sender);
 const char *fate_phase(const Fate *fate);
 /* Return what a fate is about, by its phase and words: FATE_OF_RECIPIENT also for one that is no refusal for good. */
 FateAbout refusal_about(const Fate *fate);
+/* Return true when a deferral by the site's own relay is no member's matter, even when it stays that way: "454 Relay
+ * access denied". */
+bool refusal_is_ours(const Fate *fate);
 
 /* Judge the fates of a batch of the site's own relay. Those that are about us become deferrals (fate->about says what
  * they are about), and are remembered for the sender. Return the refusal when its mail should have a destination of its

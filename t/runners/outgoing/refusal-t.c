@@ -46,6 +46,26 @@ static FateAbout about(const char *reply, SmtpPhase phase)
                                  .text = text, .reply = text});
 }
 
+static bool ours(const char *reply, SmtpPhase phase)
+{
+    g_autofree char *text = g_strdup(reply);
+    char status[8];
+    SmtpResult result = result_of(reply, phase, status);
+    return refusal_is_ours(&(Fate){.verdict = result.verdict, .phase = phase, .code = result.code, .status = status,
+                                   .text = text, .reply = text});
+}
+
+/* Postfix refuses so for a time, by default, who may not relay and whose domain it cannot find. */
+static void deferrals_of_nobody(void)
+{
+    g_assert_true(ours("454 4.7.1 <anne@example.org>: Relay access denied", SMTP_RCPT));
+    g_assert_true(ours("450 4.1.8 <test-bounces@example.com>: Sender address rejected: Domain not found", SMTP_RCPT));
+    g_assert_true(ours("451 4.3.0 Error: queue file write error", SMTP_DOT));
+    g_assert_false(ours("450 4.1.1 <anne@example.org>: Recipient address rejected: unverified address", SMTP_RCPT));
+    g_assert_false(ours("452 4.2.2 mailbox full", SMTP_RCPT));
+    g_assert_false(refusal_is_ours(&(Fate){.verdict = SMTP_LATER, .phase = SMTP_RCPT}));
+}
+
 /* The phase is judged before the words. */
 static void phases_and_words(void)
 {
@@ -191,6 +211,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/refusal/phases_and_words", phases_and_words);
+    g_test_add_func("/refusal/deferrals_of_nobody", deferrals_of_nobody);
     g_test_add_func("/refusal/each_sender_by_itself", each_sender_by_itself);
     g_test_add_func("/refusal/the_same_for_everybody", the_same_for_everybody);
     g_test_add_func("/refusal/a_row_of_messages", a_row_of_messages);
