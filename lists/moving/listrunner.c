@@ -444,15 +444,11 @@ static bool make_list(void *data, List **made, GError **error)
     CarryList more = {.list_id = from->list_id,
                             .held_last = MAX(number_at(line, "held_last"), 0),
                             .archive = MAX(number_at(line, "archive"), 0)};
-    bool of_site = from->moving->site.of_site;
-    const char *at = list.list.address ? strrchr(list.list.address, '@') : NULL;
-    if (!of_site && at && !moving_domain(from->moving, &(MovingDomain){at + 1, "", NULL}, error))
-        return false;
     if (!moving_list(from->moving, &list, made, error))
         return false;
     if (!*made)
         return true;
-    if (!of_site) /* a list that was removed may have left an archive, which is not this one's */
+    if (!from->moving->site.of_site) /* a list that was removed may have left an archive, which is not this one's */
         more.archive = (*made)->archive;
     return carry_write_list(from->moving->site.store, &more, error);
 }

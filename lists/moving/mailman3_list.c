@@ -423,9 +423,6 @@ static bool make_list(void *data, List **list, GError **error)
                              .digest_sent_at = mm_time(foreign_text(rows, L_DIGEST_SENT)),
                              .watermark = mm_integer(foreign_text(rows, L_WATERMARK), -1)};
     read_settings(from, rows, list_id, settings);
-    const MovingDomain domain = {foreign_text(rows, L_HOST), "", NULL}; /* there already where the site comes */
-    if (from->chosen && !moving_domain(from->moving, &domain, error))
-        return false;
     return read_tables(from, number, settings, error) && moving_list(from->moving, &made, list, error) &&
            (!*list || take_small(from, number, *list, error));
 }

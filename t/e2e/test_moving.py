@@ -165,6 +165,9 @@ def test_single_lists(empty, site):
     others = [row[0] for row in site.db.execute("SELECT list_id FROM mailinglist WHERE list_id <> ?", (TALK,))]
     members = site.db.execute("SELECT count(*) FROM member WHERE list_id = ? AND role < 4", (TALK,)).fetchone()[0]
     assert others and members
+    refused = empty.run("import", "mailman3", *words, TALK, timeout=300)
+    assert f"there is no domain {HOST}" in refused.stdout and not empty.cli("domain", "ls", "--names").strip()
+    empty.cli("domain", "create", HOST)
     done = empty.run("import", "mailman3", *words, TALK, timeout=300)
     with empty.database() as ours:
         def count(sql):
