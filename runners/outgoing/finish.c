@@ -234,7 +234,7 @@ static bool expire(Finish *finish, Delivery *delivery, GError **error)
     }
     if (left || delivery->deferred > 0)
         return wait_again(finish, delivery, left ? 0 : next_due(finish, delivery), error);
-    /* Those who are given up without a bounce do not wait on with the others. */
+    /* Recipients who are given up without a bounce do not wait on with the others. */
     if (delivery->parked > 0)
         return entry_mark(delivery->entry, (const size_t *)quiet->data, quiet->len, RECIPIENT_BOUNCED, error) &&
                defer(finish, delivery, g_steal_pointer(&letter), error);

@@ -18,6 +18,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -112,20 +113,24 @@ def pytest_runtest_protocol(item):
 @contextlib.contextmanager
 def limit(item):
     """A part of a test that takes too long fails where it waits, and so does what waits on after it. One that no signal
-    ends, because a library retries its call, ends the process, which xdist starts anew. pytest-timeout has one limit
+    ends, because a library retries its call, ends the process, which xdist starts anew; so does each in a process of
+    xdist that runs its tests in another thread than the first, which no signal reaches. pytest-timeout has one limit
     for all parts of a test: once it has passed, the teardown may wait for ever."""
     slow = item.get_closest_marker("proof") or item.get_closest_marker("corpus")
     seconds = item.config.option.limit or (LONG_LIMIT if slow else LIMIT)
+    signalled = threading.current_thread() is threading.main_thread()
 
     def too_long(*_):
         pytest.fail(f"took longer than {seconds:g} s")
-    signal.signal(signal.SIGALRM, too_long)
-    signal.setitimer(signal.ITIMER_REAL, seconds, max(seconds / 10, 1))
-    faulthandler.dump_traceback_later(3 * seconds, exit=True, file=item.config.real_stderr)
+    if signalled:
+        signal.signal(signal.SIGALRM, too_long)
+        signal.setitimer(signal.ITIMER_REAL, seconds, max(seconds / 10, 1))
+    faulthandler.dump_traceback_later(3 * seconds if signalled else seconds, exit=True, file=item.config.real_stderr)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        if signalled:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         faulthandler.cancel_dump_traceback_later()
 
 
