@@ -137,7 +137,7 @@ def test_forms_of_the_whole_site(instances, sink):
     assert {to: len(found) for to, found in sink.take_mail().items()} == {ANNE: 2, BART: 2}
     answer = instance.pages.join(f"cats.{HOST}", CORA)
     assert answer.status == 429
-    answer.says("as many forms", f"cats-join@{HOST}", f'value="{CORA}"')
+    answer.says("Too many forms", f"cats-join@{HOST}", f'value="{CORA}"')
     instance.wait_idle()
     assert CORA not in sink.take_mail()
     instance.lmtp_send(f"From: {CORA}\r\nTo: cats-join@{HOST}\r\nMessage-ID: <j@x>\r\n\r\nx\r\n".encode(),
@@ -387,7 +387,7 @@ def test_forms_of_a_stranger_leave_room_for_the_person(instances, sink):
                                    X_Forwarded_For=network)
     statuses = [fill_in("dogs", CORA, "198.51.100.1").status for _ in range(5)]
     assert statuses == [200] * 3 + [429] * 2
-    fill_in("dogs", CORA, "198.51.100.1").says("as many forms were filled in", f"dogs-join@{HOST}")
+    fill_in("dogs", CORA, "198.51.100.1").says("Too many forms were filled in", f"dogs-join@{HOST}")
     assert fill_in("cats", CORA, "192.0.2.9").status == fill_in("dogs", BART, "198.51.100.1").status == 200
     instance.wait_idle()
     letters = sink.take_mail()

@@ -174,7 +174,8 @@ class Pooler:
             time.sleep(0.1)
 
     def stop(self):
-        """At once: after SIGTERM, PgBouncer 1.23 and later ones wait until all clients have gone."""
-        self.process.send_signal(signal.SIGQUIT)
+        """At once: after SIGTERM, PgBouncer 1.23 and later ones wait until all clients have gone, and older ones ignore
+        SIGQUIT where their parent does, as the background of a shell."""
+        self.process.kill()
         self.process.wait(60)
         shutil.rmtree(self.directory, ignore_errors=True)
