@@ -47,7 +47,7 @@ static void open_store(void)
 
 static void tell(MovingNote note, const char *place, const char *key, const char *text, void *data)
 {
-    require(note <= MOVING_CHANGED && place && key && *text);
+    require(note < MOVING_NOTES && place && key && *text);
     ++*(uint64_t *)data;
 }
 
@@ -66,7 +66,7 @@ static void bring(const void *bytes, size_t size)
     if (from) {
         g_autoptr(Moving) moving = moving_new(&into, leaving_source(from));
         require(leaving_move(from, moving, &error) || (error && !g_error_matches(error, FAIL, FAIL_LATER)));
-        for (MovingNote note = MOVING_LEFT_OUT; note <= MOVING_CHANGED; note++)
+        for (MovingNote note = MOVING_LEFT_OUT; note < MOVING_NOTES; note++)
             told -= moving_notes(moving, note);
         require(told == 0);
     }
