@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/seal.h"
+#include "switchboard/meta.h"
 #include "switchboard/name.h"
 
 #define LOOKS 3        /* an entry that is renamed while a directory is listed may be missed, once */
@@ -114,6 +116,56 @@ GPtrArray *kept_of(Store *store, const KeptKey *key, const char *entry, GError *
         if (!open_row(key, entry, rows->pdata[at], error))
             return NULL;
     return g_steal_pointer(&rows);
+}
+
+/* ---- rows of units ---- */
+
+/* The due time stands behind the name of the queue, as a name of an entry may have another one than its arrival. */
+bool kept_add_drafts(Store *store, const KeptKey *key, const char *entry, GPtrArray *drafts, GError **error)
+{
+    for (guint at = 0; at < drafts->len; at++) {
+        Draft *draft = drafts->pdata[at];
+        if (!draft_check(draft, error))
+            return false;
+        const char *const *addresses = draft_addresses(draft);
+        g_autoptr(GBytes) message = draft_message(draft);
+        g_autofree char *meta = meta_print(draft_meta(draft));
+        g_autofree char *recipients = addresses ? g_strjoinv("\n", (char **)addresses) : g_strdup("");
+        g_autofree char *queue = g_strdup_printf("%s %" G_GINT64_FORMAT, draft_queue(draft), draft_name(draft)->due);
+        OutboxRow row = {.queue = queue, .meta = meta, .recipients = recipients, .message = message,
+                         .made_at = clock_now()};
+        if (!kept_add(store, key, entry, &row, error))
+            return false;
+    }
+    return true;
+}
+
+static Draft *row_draft(const OutboxRow *row, GError **error)
+{
+    g_auto(GStrv) target = g_strsplit(row->queue, " ", 2);
+    json_t *meta = meta_parse(row->meta, strlen(row->meta), error);
+    if (!meta)
+        return NULL;
+    Draft *draft = draft_new(target[0], meta);
+    draft_add_message(draft, row->message);
+    if (*row->recipients)
+        draft_set_addresses(draft, g_strsplit(row->recipients, "\n", -1));
+    if (target[0] && target[1])
+        draft_set_due(draft, g_ascii_strtoll(target[1], NULL, 10));
+    return draft;
+}
+
+GPtrArray *kept_drafts(Store *store, const KeptKey *key, const char *entry, GError **error)
+{
+    g_autoptr(GPtrArray) rows = kept_of(store, key, entry, error);
+    g_autoptr(GPtrArray) drafts = g_ptr_array_new_with_free_func((GDestroyNotify)draft_free);
+    for (guint at = 0; rows && at < rows->len; at++) {
+        Draft *draft = row_draft(rows->pdata[at], error);
+        if (!draft)
+            return NULL;
+        g_ptr_array_add(drafts, draft);
+    }
+    return rows ? g_steal_pointer(&drafts) : NULL;
 }
 
 /* ---- rows whose entry is gone ---- */

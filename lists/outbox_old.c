@@ -89,20 +89,19 @@ bool outbox_old_sort(Store *store, Spool *spool, const char *queue, GError **err
     return end(store, done, error);
 }
 
-/* Another may have been faster: then the row is gone. */
+static bool take_row(Store *store, const void *data, bool *there, GError **error)
+{
+    return outbox_take(store, *(const int64_t *)data, there, error);
+}
+
 static bool store_row(Store *store, Spool *spool, const OutboxRow *row, GError **error)
 {
     g_autoptr(GPtrArray) drafts = g_ptr_array_new_with_free_func((GDestroyNotify)draft_free);
     Draft *draft = row_draft(row, error);
-    if (draft)
-        g_ptr_array_add(drafts, draft);
-    if (!draft || !store_begin_people_durable(store, NULL, error))
+    if (!draft)
         return false;
-    bool there = false, done = outbox_take(store, row->number, &there, error);
-    if (there)
-        return unit_commit(store, spool, drafts, error);
-    store_rollback(store);
-    return done;
+    g_ptr_array_add(drafts, draft);
+    return unit_hand_over(store, spool, drafts, take_row, &row->number, error);
 }
 
 bool outbox_old_store(Store *store, Spool *spool, const char *queue, GError **error)

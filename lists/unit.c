@@ -3,7 +3,10 @@
 #include "lists/unit.h"
 
 #include "base/clock.h"
+#include "base/fail.h"
 #include "base/fs.h"
+#include "base/log.h"
+#include "lists/kept.h"
 #include "store/outbox.h"
 #include "switchboard/prepared.h"
 
@@ -28,25 +31,84 @@ static bool commit(Store *store, const char *spool, const char *tag, bool *commi
     return false;
 }
 
-bool unit_commit(Store *store, Spool *spool, GPtrArray *drafts, GError **error)
+static void queue_add(GString *queues, const char *name)
+{
+    g_auto(GStrv) all = g_strsplit(queues->str, " ", -1);
+    if (!g_strv_contains((const char *const *)all, name))
+        g_string_append_printf(queues, " %s", name);
+}
+
+/* Write the rows of a unit in the transaction that decides it. */
+static bool keep(Store *store, const KeptKey *key, const char *tag, GPtrArray *drafts, GError **error)
+{
+    g_autoptr(GString) queues = g_string_new(OUTBOX_KEPT);
+    for (guint at = 0; at < drafts->len; at++)
+        queue_add(queues, draft_queue(drafts->pdata[at]));
+    return kept_add_drafts(store, key, tag, drafts, error) &&
+           outbox_unit_add(store, key->spool, tag, queues->str, clock_now(), error);
+}
+
+/* Take is the function that removes rows, with its data. */
+typedef struct Take {
+    UnitTake *take;
+    const void *data;
+} Take;
+
+/* The rows from which the prepared entries were made go in the transaction in which these begin to count. *over is set
+ * where the rows are gone: the transaction was rolled back. */
+static bool swap(Store *store, const char *spool, const Prepared *prepared, const Take *take, bool *over,
+                 GError **error)
+{
+    g_autofree char *queues = prepared_queues(prepared);
+    bool there = false;
+    if (!store_begin_rows_durable(store, error))
+        return false;
+    bool taken = take->take(store, take->data, &there, error);
+    if (taken && there && outbox_unit_add(store, spool, prepared_tag(prepared), queues, clock_now(), error))
+        return true;
+    store_rollback(store);
+    *over = taken && !there;
+    return false;
+}
+
+bool unit_hand_over(Store *store, Spool *spool, GPtrArray *drafts, UnitTake *take, const void *data, GError **error)
 {
     const char *id = spool_id(spool, error);
     g_autoptr(Prepared) prepared = id ? prepared_new(spool, error) : NULL;
-    if (!prepared || !prepared_write(prepared, drafts, error)) {
-        store_rollback(store);
+    if (!prepared || !prepared_write(prepared, drafts, error))
         return false;
-    }
-    g_autofree char *queues = prepared_queues(prepared);
-    bool committed = false;
-    if (!outbox_unit_add(store, id, prepared_tag(prepared), queues, clock_now(), error))
-        store_rollback(store);
-    else if (!commit(store, id, prepared_tag(prepared), &committed, error))
-        return false;
+    bool over = false, committed = false;
+    if (swap(store, id, prepared, &(Take){take, data}, &over, error) &&
+        !commit(store, id, prepared_tag(prepared), &committed, error))
+        return false; /* it is found out later whether the prepared entries count */
     if (committed)
         prepared_publish(prepared);
     else
         prepared_withdraw(prepared);
-    return committed;
+    return committed || over;
+}
+
+static bool take_kept(Store *store, const void *tag, bool *there, GError **error)
+{
+    return outbox_unit_take_kept(store, tag, there, error);
+}
+
+bool unit_commit(Store *store, Spool *spool, GPtrArray *drafts, GError **error)
+{
+    KeptKey key;
+    bool committed = false;
+    g_autoptr(GError) waits = NULL;
+    g_autoptr(Prepared) kept = kept_key_read(spool, &key, error) ? prepared_new(spool, error) : NULL;
+    if (!kept || !keep(store, &key, prepared_tag(kept), drafts, error)) {
+        store_rollback(store);
+        return false;
+    }
+    if (!commit(store, key.spool, prepared_tag(kept), &committed, error) || !committed)
+        return false;
+    if (!unit_hand_over(store, spool, drafts, take_kept, prepared_tag(kept), &waits))
+        log_error("%s; the mail of a change that was made waits in the database, and is put into its queues later",
+                  waits->message);
+    return true;
 }
 
 /* ---- settle ---- */
@@ -70,9 +132,46 @@ static Queue *settle(Store *store, Spool *spool, const char *name, GHashTable *l
     return queue && prepared_settle(queue, decide, &asked, left, error) ? queue : NULL;
 }
 
+/* Store the entries of a unit that are in rows still, unless its writer lives and does that itself. */
+static bool take_up(Store *store, Spool *spool, const KeptKey *key, const char *tag, GError **error)
+{
+    g_autoptr(GError) living = NULL;
+    g_autoptr(Prepared) kept = prepared_adopt(spool, tag, &living);
+    if (!kept)
+        return fail_unless(error, FAIL_RACE, &living);
+    g_autoptr(GPtrArray) drafts = kept_drafts(store, key, tag, error);
+    if (!drafts || drafts->len == 0) /* its writer, or another, has stored them since the unit was read */
+        return drafts != NULL;
+    log_info("%u entries of a change that was cut short are put into their queues", drafts->len);
+    return unit_hand_over(store, spool, drafts, take_kept, tag, error);
+}
+
+/* Take up all units whose entries are in rows. *any: there was one. The key is made here where there is none, so that
+ * unit_commit() need not make and sync it in its transaction. */
+static bool take_up_all(Store *store, Spool *spool, const GPtrArray *units, bool *any, GError **error)
+{
+    KeptKey key;
+    bool done = true;
+    *any = false;
+    if (!kept_key_read(spool, &key, error))
+        return false;
+    for (guint i = 0; i < units->len; i++) {
+        const OutboxUnit *unit = units->pdata[i];
+        if (!outbox_unit_is_kept(unit))
+            continue;
+        *any = true;
+        done = take_up(store, spool, &key, unit->tag, done ? error : NULL) && done;
+    }
+    return done;
+}
+
 bool unit_settle_queue(Store *store, Spool *spool, const char *queue, GError **error)
 {
-    return settle(store, spool, queue, NULL, error) != NULL;
+    bool any;
+    const char *id = spool_id(spool, error);
+    g_autoptr(GPtrArray) units = id ? outbox_units(store, id, error) : NULL;
+    bool done = units && take_up_all(store, spool, units, &any, error);
+    return settle(store, spool, queue, NULL, done ? error : NULL) && done;
 }
 
 /* The queues that are looked through, and the findings. */
@@ -123,6 +222,8 @@ static bool settle_wanted(Settling *settling, GError **error)
 static bool is_over(const Settling *settling, const OutboxUnit *unit)
 {
     g_auto(GStrv) names = g_strsplit(unit->queues, " ", -1);
+    if (outbox_unit_is_kept(unit))
+        return false;
     for (char **name = names; *name; name++)
         if (**name && !g_hash_table_contains(settling->sound, *name))
             return false;
@@ -159,8 +260,11 @@ static bool remove_rows(const Settling *settling, GError **error)
 static bool settle_all(Settling *settling, bool thorough, GError **error)
 {
     g_autoptr(GError) first = NULL;
-    for (guint i = 0; i < settling->units->len; i++)
-        want(settling, ((const OutboxUnit *)settling->units->pdata[i])->queues);
+    for (guint i = 0; i < settling->units->len; i++) {
+        const OutboxUnit *unit = settling->units->pdata[i];
+        if (!outbox_unit_is_kept(unit))
+            want(settling, unit->queues);
+    }
     if (thorough && !want_all(settling, error))
         return false;
     bool settled = settle_wanted(settling, &first);
@@ -171,13 +275,28 @@ static bool settle_all(Settling *settling, bool thorough, GError **error)
     return settled;
 }
 
-bool unit_settle(Store *store, Spool *spool, bool thorough, GError **error)
+static bool settle_units(Store *store, Spool *spool, GPtrArray *units, bool thorough, GError **error)
 {
-    const char *id = spool_id(spool, error);
-    g_autoptr(GPtrArray) units = id ? outbox_units(store, id, error) : NULL, queues = g_ptr_array_new();
+    g_autoptr(GPtrArray) queues = g_ptr_array_new();
     g_autoptr(GHashTable) wanted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_autoptr(GHashTable) sound = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_autoptr(GHashTable) left = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     Settling settling = {store, spool, units, wanted, queues, sound, left};
-    return units && settle_all(&settling, thorough, error);
+    return settle_all(&settling, thorough, error);
+}
+
+bool unit_settle(Store *store, Spool *spool, bool thorough, GError **error)
+{
+    const char *id = spool_id(spool, error);
+    g_autoptr(GPtrArray) units = id ? outbox_units(store, id, error) : NULL;
+    g_autoptr(GError) first = NULL;
+    bool any = false;
+    if (!units)
+        return false;
+    bool taken = take_up_all(store, spool, units, &any, &first);
+    g_autoptr(GPtrArray) now = any ? outbox_units(store, id, taken ? error : NULL) : g_ptr_array_ref(units);
+    bool settled = now && settle_units(store, spool, now, thorough, taken ? error : NULL);
+    if (!taken)
+        g_propagate_error(error, g_steal_pointer(&first));
+    return taken && settled;
 }

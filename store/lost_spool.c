@@ -3,6 +3,7 @@
 #include "store/lost_spool.h"
 
 #include "store/host.h"
+#include "store/outbox.h"
 #include "store/row.h"
 #include "store/store_internal.h"
 
@@ -50,10 +51,12 @@ static const struct {
      "JOIN list ON list.key = s.list WHERE s.host = $1 AND s.state < 2 AND s.settled = 0 ORDER BY s.opened_at",
      "DELETE FROM fragment_set WHERE host = $1"},
     {"letters", false, false,
-     "SELECT '', queues, made_at FROM outbox_unit WHERE spool = $1 AND given_up = 0 ORDER BY made_at",
+     "SELECT '', replace(queues, '" OUTBOX_KEPT " ', ''), made_at FROM outbox_unit "
+     "WHERE spool = $1 AND given_up = 0 ORDER BY made_at",
      "DELETE FROM outbox_unit WHERE spool = $1"},
     {"request", false, false,
-     "SELECT '', COALESCE(entry, ''), min(made_at) FROM outbox WHERE spool = $1 GROUP BY entry ORDER BY 3",
+     "SELECT '', COALESCE(entry, ''), min(made_at) FROM outbox WHERE spool = $1 AND " /* the others are of units */
+     "(entry IS NULL OR entry LIKE '%:%') GROUP BY entry ORDER BY 3",
      "DELETE FROM outbox WHERE spool = $1"},
 };
 

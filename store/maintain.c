@@ -2,9 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/maintain.h"
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "store/migrate.h"
+#include "store/pace.h"
 #include "store/store_internal.h"
+
+#define EXPIRE_ROWS 10000 /* a transaction, so that others are not kept waiting */
 
 void store_report_clear(StoreReport *report)
 {
@@ -76,4 +80,37 @@ bool store_give_back(Store *store, StoreProgress *progress, void *data, GError *
         progress(data);
     }
     return true;
+}
+
+/* ---- old rows ---- */
+
+/* Up to which time the next portion goes; *more: there is one behind it. */
+static bool find_portion(Store *store, const char *find, int64_t before, int64_t *last, bool *more, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error, find, INTEGER(before), INTEGER(EXPIRE_ROWS - 1));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *more = step == STEP_ROW;
+    *last = *more ? query_integer(query, 0) : before - 1;
+    return step != STEP_FAILED;
+}
+
+bool store_expire_rows(Store *store, const char *find, const char *remove, int64_t before, GError **error)
+{
+    bool more = true;
+    while (more) {
+        int64_t last;
+        if (!STORE_WRITE(store, error,
+                         find_portion(store, find, before, &last, &more, error) &&
+                             query_run(store, error, NULL, remove, INTEGER(last))))
+            return false;
+    }
+    return true;
+}
+
+bool store_expire(Store *store, int64_t age_us, GError **error)
+{
+    int64_t before = clock_now() - age_us;
+    return STORE_EXPIRE(store, "effect", "recorded_at", before, error) &&
+           STORE_EXPIRE(store, "message_id", "seen_at", before, error) &&
+           STORE_EXPIRE(store, "handed", "handed_at", before, error) && pace_expire(store, error);
 }

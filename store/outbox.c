@@ -64,6 +64,19 @@ GPtrArray *outbox_units(Store *store, const char *spool, GError **error)
     return row_all(query, OutboxUnit, unit_row, unit_free, error);
 }
 
+bool outbox_unit_is_kept(const OutboxUnit *unit)
+{
+    return !unit->given_up && g_str_has_prefix(unit->queues, OUTBOX_KEPT);
+}
+
+bool outbox_unit_take_kept(Store *store, const char *tag, bool *there, GError **error)
+{
+    int64_t removed = 0;
+    bool done = query_run(store, error, &removed, "DELETE FROM outbox_unit WHERE tag = $1 AND given_up = 0", TEXT(tag));
+    *there = removed > 0;
+    return done && (!*there || outbox_remove_of(store, tag, error));
+}
+
 bool outbox_unit_remove(Store *store, const char *tag, GError **error)
 {
     return query_run(store, error, NULL, "DELETE FROM outbox_unit WHERE tag = $1", TEXT(tag));

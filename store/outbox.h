@@ -5,14 +5,15 @@
  * Commit a decision in the database together with the queue entries that it leaves in the spool (lists/README.md tells
  * the protocol).
  *
- * Entries are first prepared in the spool under a tag. An OutboxUnit is the database's row for that tag. It is written
- * in the transaction of the decision, and says that the entries are to be published. It is removed when the entries
- * are in their queues for good. Whoever finds prepared entries after a crash asks outbox_unit_decide() whether they
- * count.
+ * An OutboxRow holds a whole entry (message, metadata, recipients). An OutboxUnit is the row of a tag. In the
+ * transaction of the decision, rows keep the entries, under the name of a tag, and the unit of that tag says so. Then
+ * the entries are prepared in the spool under another tag. Its unit takes the place of the first one and of the rows,
+ * in one transaction, and says that the prepared entries are to be published. It is removed when they are in their
+ * queues for good. Whoever finds prepared entries after a crash asks outbox_unit_decide() whether they count.
  *
- * An OutboxRow holds a whole entry (message, metadata, recipients) that a runner makes while it works another entry.
- * The runner's hop, the step by which an entry becomes other entries, makes it in the spool. The row is there so that
- * the same entry is made again after a crash.
+ * A runner that works an entry keeps the entries that it makes of it in rows, too, under the name of the entry in hand.
+ * The runner's hop, the step by which an entry becomes other entries, makes them in the spool. The rows are there so
+ * that the same entries are made again after a crash.
  *
  * Hosts that share the database have a spool each, and units and rows of a spool can be settled only there. spool is
  * the spool's id (switchboard/spool.h). Rows that an older program wrote have no spool, and are given for each one.
@@ -23,9 +24,13 @@
 
 #include "store/store_type.h"
 
+/* No queue has this name, so that a program which does not know such units leaves them alone. */
+#define OUTBOX_KEPT "*"
+
 typedef struct OutboxUnit {
     char *tag;
-    char *queues; /* names with blanks between; empty where outbox_unit_decide() wrote the row */
+    char *queues; /* names with blanks between; empty where outbox_unit_decide() wrote the row; OUTBOX_KEPT first where
+                     the entries are in rows still */
     int64_t made_at;
     bool given_up; /* the decision was never committed: the prepared entries are to be removed */
 } OutboxUnit;
@@ -42,9 +47,16 @@ bool outbox_unit_decide(Store *store, const char *spool, const char *tag, int64_
 /* Return the units of a spool (NULL: of all): of OutboxUnit, freed with the array. */
 GPtrArray *outbox_units(Store *store, const char *spool, GError **error);
 
+/* Are the entries of the unit in rows still? */
+bool outbox_unit_is_kept(const OutboxUnit *unit);
+
 /* Remove a unit. A committed one may be removed only when no file in the spool bears the tag any more, and the
  * directory was synced after that. */
 bool outbox_unit_remove(Store *store, const char *tag, GError **error);
+
+/* Remove the unit of this tag whose entries are in rows, and these. Call it in the transaction that adds the unit of
+ * the prepared entries. *there is false where another process has removed them. */
+bool outbox_unit_take_kept(Store *store, const char *tag, bool *there, GError **error);
 
 /* Count the units and the rows of outbox_waiting(), and set *oldest to when the first of them was made (0: there is
  * none): those of the host's spool and of no spool, or all where the host has no row (store/host.h). */
@@ -58,8 +70,8 @@ typedef struct OutboxRow {
     int64_t made_at;
 } OutboxRow;
 
-/* Keep row for the entry ("command:4cd1...") that the runner has in hand. row stays the caller's; its number is set,
- * and is never used twice. */
+/* Keep row for the entry ("command:4cd1...") that the runner has in hand, or for the tag of a unit. row stays the
+ * caller's; its number is set, and is never used twice. */
 bool outbox_add(Store *store, const char *spool, const char *entry, OutboxRow *row, GError **error);
 
 /* Return the rows of an entry, in order: of OutboxRow, freed with the array. */

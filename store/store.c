@@ -11,7 +11,6 @@
 #include "store/migrate.h"
 #include "store/store_internal.h"
 
-#define EXPIRE_ROWS 10000 /* a transaction, so that others are not kept waiting */
 #define KEYS_KEPT 10000
 #define KEYS_TRUSTED CLOCK_SECOND
 
@@ -495,25 +494,34 @@ static void forget_transaction(Store *store)
     store->of_lists = store->site_locked = false;
 }
 
-static bool begin_durable(Store *store, bool people, const char *list_id, GError **error)
+static bool wait_for_disk(Store *store, GError **error)
 {
     if (store->depth > 0)
         log_panic("a durable transaction inside another: its commit would not be durable");
-    store->durable = !store->driver->wait || store->driver->wait(store->connection, true, error);
-    if (store->durable && (people ? store_begin_people(store, list_id, error) : store_begin(store, error)))
-        return true;
-    forget_transaction(store);
-    return false;
+    return store->durable = !store->driver->wait || store->driver->wait(store->connection, true, error);
+}
+
+static bool begun(Store *store, bool begun)
+{
+    if (!begun)
+        forget_transaction(store);
+    return begun;
 }
 
 bool store_begin_durable(Store *store, GError **error)
 {
-    return begin_durable(store, false, NULL, error);
+    return begun(store, wait_for_disk(store, error) && store_begin(store, error));
 }
 
 bool store_begin_people_durable(Store *store, const char *list_id, GError **error)
 {
-    return begin_durable(store, true, list_id, error);
+    return begun(store, wait_for_disk(store, error) && store_begin_people(store, list_id, error));
+}
+
+bool store_begin_rows_durable(Store *store, GError **error)
+{
+    g_autoptr(GPtrArray) none = g_ptr_array_new();
+    return begun(store, wait_for_disk(store, error) && store_begin_lists(store, none, error));
 }
 
 static void roll_back(Store *store)
@@ -728,37 +736,6 @@ bool store_count_effects(Store *store, const char *entry, int64_t *count, GError
         return false;
     *count = query_integer(query, 0);
     return true;
-}
-
-/* Up to which time the next portion goes; *more: there is one behind it. */
-static bool find_portion(Store *store, const char *find, int64_t before, int64_t *last, bool *more, GError **error)
-{
-    g_autoptr(Query) query = query_open(store, error, find, INTEGER(before), INTEGER(EXPIRE_ROWS - 1));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    *more = step == STEP_ROW;
-    *last = *more ? query_integer(query, 0) : before - 1;
-    return step != STEP_FAILED;
-}
-
-bool store_expire_rows(Store *store, const char *find, const char *remove, int64_t before, GError **error)
-{
-    bool more = true;
-    while (more) {
-        int64_t last;
-        if (!STORE_WRITE(store, error,
-                         find_portion(store, find, before, &last, &more, error) &&
-                             query_run(store, error, NULL, remove, INTEGER(last))))
-            return false;
-    }
-    return true;
-}
-
-bool store_expire(Store *store, int64_t age_us, GError **error)
-{
-    int64_t before = clock_now() - age_us;
-    return STORE_EXPIRE(store, "effect", "recorded_at", before, error) &&
-           STORE_EXPIRE(store, "message_id", "seen_at", before, error) &&
-           STORE_EXPIRE(store, "handed", "handed_at", before, error) && pace_expire(store, error);
 }
 
 static const char version_sql[] = "SELECT value FROM store_version";

@@ -86,6 +86,8 @@ void store_expect_bulk(Store *store);
  * durable. No transaction may be open. */
 bool store_begin_durable(Store *store, GError **error);
 bool store_begin_people_durable(Store *store, const char *list_id, GError **error);
+/* Do the same with store_begin_lists() for no list: it takes no lock but those of the rows that are written. */
+bool store_begin_rows_durable(Store *store, GError **error);
 /* Set a savepoint inside a transaction, for example before each entry of a batch. store_savepoint_end() with keep false
  * undoes all writes since the savepoint, and with keep true keeps them. Undoing also lifts a doom that came after the
  * savepoint, unless the database gave up the whole transaction. */

@@ -236,6 +236,55 @@ size_t draft_message_length(const Draft *draft)
     return draft->message->length;
 }
 
+GBytes *draft_message(const Draft *draft)
+{
+    const GPtrArray *pieces = draft->message->pieces;
+    g_assert(draft->message->file < 0);
+    if (pieces->len == 1)
+        return g_bytes_ref(pieces->pdata[0]);
+    GByteArray *all = g_byte_array_sized_new((guint)draft->message->length);
+    for (guint at = 0; at < pieces->len; at++) {
+        gsize length;
+        const void *octets = g_bytes_get_data(pieces->pdata[at], &length);
+        g_byte_array_append(all, octets, (guint)length);
+    }
+    return g_byte_array_free_to_bytes(all);
+}
+
+const char *const *draft_addresses(const Draft *draft)
+{
+    return draft->next == given_next ? (const char *const *)((const Given *)draft->next_data)->all : NULL;
+}
+
+static bool check_address(const char *address, GError **error)
+{
+    return (*address != '\0' && !strpbrk(address, "\r\n")) ||
+           fail(error, FAIL_NEVER, "\"%s\" cannot be a recipient", address);
+}
+
+/* NULL: it cannot be stored. */
+static char *print_meta(const Draft *draft, GError **error)
+{
+    char *meta = meta_print(draft->meta);
+    if (meta && strlen(meta) < META_MAX) /* its line feed counts, too */
+        return meta;
+    g_free(meta);
+    fail(error, FAIL_NEVER, "the metadata cannot be written: it is over %d octets or no valid text", META_MAX);
+    return NULL;
+}
+
+bool draft_check(Draft *draft, GError **error)
+{
+    draft_name(draft);
+    g_autofree char *meta = print_meta(draft, error);
+    bool fine = meta != NULL;
+    for (const char *const *address = draft_addresses(draft); fine && address && *address; address++)
+        fine = check_address(*address, error);
+    if (!fine)
+        g_prefix_error(error, "queue %s: ", draft->queue);
+    return fine;
+}
+
 /* A digest that has seen the message, which is hashed once, however many drafts share it. */
 static EVP_MD_CTX *hash_message(Octets *message)
 {
@@ -319,8 +368,8 @@ static bool add_recipients(Writing *writing, bool *flushed, GError **error)
     GError *fault = NULL;
     const char *address;
     while ((address = writing->draft->next(writing->draft->next_data, &fault)) != NULL) {
-        if (*address == '\0' || strpbrk(address, "\r\n"))
-            return fail(error, FAIL_NEVER, "\"%s\" cannot be a recipient", address);
+        if (!check_address(address, error))
+            return false;
         g_string_append_c(writing->buffer, RECIPIENT_TODO);
         g_string_append(writing->buffer, address);
         g_string_append_c(writing->buffer, '\n');
@@ -376,10 +425,9 @@ static bool write_rest(Writing *writing, GError **error)
 static bool write_all(Writing *writing, GError **error)
 {
     Draft *draft = writing->draft;
-    g_autofree char *meta = meta_print(draft->meta);
-    if (!meta || strlen(meta) >= META_MAX) /* its line feed counts, too */
-        return fail(error, FAIL_NEVER, "the metadata cannot be written: it is over %d octets or no valid text",
-                    META_MAX);
+    g_autofree char *meta = print_meta(draft, error);
+    if (!meta)
+        return false;
     g_string_set_size(writing->buffer, FORMAT_HEAD_SIZE);
     memset(writing->buffer->str, ' ', FORMAT_HEAD_SIZE); /* may be written before it is known */
     g_string_append(writing->buffer, meta);

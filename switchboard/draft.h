@@ -56,6 +56,13 @@ void draft_copy_recipients(Draft *draft, const Entry *entry);
 const char *draft_queue(const Draft *draft);
 json_t *draft_meta(Draft *draft); /* borrowed */
 size_t draft_message_length(const Draft *draft);
+/* Return the message in one piece, as a new reference. Not for a draft whose message is a file. */
+GBytes *draft_message(const Draft *draft);
+/* Return what draft_set_addresses() was given, borrowed; NULL: nothing. */
+const char *const *draft_addresses(const Draft *draft);
+/* Check what makes draft_write() fail for ever: FAIL_NEVER: the metadata or an address of draft_set_addresses() cannot
+ * be stored in an entry. */
+bool draft_check(Draft *draft, GError **error);
 
 /* Return the name that the entry will have. It is computed at the first call; its hash covers message, list, arrival,
  * ordinal and shard key. When the name is taken, draft_bump() moves it on by a microsecond. */

@@ -62,16 +62,29 @@ static bool make_tag(char tag[PREPARED_TAG_DIGITS + 1], GError **error)
     return true;
 }
 
-Prepared *prepared_new(Spool *spool, GError **error)
+/* Without tag, it gets one. */
+static Prepared *make(Spool *spool, const char *tag, GError **error)
 {
     g_autoptr(Prepared) prepared = g_new0(Prepared, 1);
+    g_strlcpy(prepared->tag, tag ? tag : "", sizeof prepared->tag);
     prepared->spool = spool;
     prepared->files = g_array_new(FALSE, FALSE, sizeof(PreparedFile));
     prepared->queues = g_ptr_array_new();
     prepared->lock = spool_open_lock(spool, PREPARED_LOCK_FILE, error);
-    if (prepared->lock < 0 || !make_tag(prepared->tag, error) || !set_lock(prepared->lock, prepared->tag, error))
+    if (prepared->lock < 0 || (!tag && !make_tag(prepared->tag, error)) ||
+        !set_lock(prepared->lock, prepared->tag, error))
         return NULL;
     return g_steal_pointer(&prepared);
+}
+
+Prepared *prepared_new(Spool *spool, GError **error)
+{
+    return make(spool, NULL, error);
+}
+
+Prepared *prepared_adopt(Spool *spool, const char *tag, GError **error)
+{
+    return make(spool, tag, error);
 }
 
 void prepared_free(Prepared *prepared)

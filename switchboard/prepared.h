@@ -34,6 +34,10 @@ Prepared *prepared_new(Spool *spool, GError **error);
 void prepared_free(Prepared *prepared);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Prepared, prepared_free)
 
+/* Take the lock of a tag whose writer is dead, to finish what it began. There are no files with it. FAIL_RACE: the
+ * writer lives, or another process has the lock. */
+Prepared *prepared_adopt(Spool *spool, const char *tag, GError **error);
+
 /* 32 random hex digits, borrowed. */
 const char *prepared_tag(const Prepared *prepared);
 

@@ -9,54 +9,21 @@
 #include "base/fs.h"
 #include "lists/event.h"
 #include "lists/letter.h"
-#include "lists/outbox_old.h"
 #include "lists/unit.h"
+#include "store/libpq.h"
 #include "store/store_internal.h"
 #include "switchboard/draft.h"
 #include "switchboard/spool.h"
 #include "t/lists/fixture.h"
 #include "t/lists/places.h"
 
-/* With the id of the spool, so that tests need not count the calls that make it. */
-static void place_with_id(Place *place)
-{
-    GError *error = NULL;
-    place_open(place);
-    spool_id(place->spool, &error);
-    g_assert_no_error(error);
-}
-
-/* How many entries a queue has; *last (may be NULL) is the name of one. */
-static unsigned entries_in(const Place *place, const char *queue, char **last)
-{
-    unsigned count = 0;
-    g_autofree char *path = g_build_filename(place->folder, queue, NULL);
-    g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
-    for (const char *name; directory && (name = g_dir_read_name(directory));)
-        if (g_str_has_suffix(name, ".msg")) {
-            count++;
-            if (last)
-                *last = g_strdup(name);
-        }
-    return count;
-}
-
-/* All files of a queue. */
-static unsigned files_in(const Place *place, const char *queue)
-{
-    unsigned count = 0;
-    g_autofree char *path = g_build_filename(place->folder, queue, NULL);
-    g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
-    while (directory && g_dir_read_name(directory))
-        count++;
-    return count;
-}
-
 static int refusals; /* of commits, from the next on */
+
+static int accepted; /* commits before these */
 
 static int refuse_commit(void *data)
 {
-    return refusals-- > 0;
+    return accepted-- <= 0 && refusals-- > 0;
 }
 
 static void write_letter(World *world, Work *work, const char *to)
@@ -125,26 +92,72 @@ static void test_cancel(World *world, const void *data)
     g_assert_cmpuint(rows(world), ==, 0);
 }
 
-/* The spool cannot be written: nothing was done, and what asks for no letter is not held up. */
+/* The spool cannot be written: the change is made, its letters wait in the database, are counted there, and come when
+ * the spool can be written. What asks for no letter is not held up. */
 static void test_queue_refuses(World *world, const void *data)
 {
     GError *error = NULL;
     Place place;
     place_with_id(&place);
     g_autofree char *in_the_way = g_build_filename(place.folder, "virgin", NULL);
+    int64_t waiting, oldest;
     g_assert_true(g_file_set_contents(in_the_way, "", 0, NULL));
-    g_assert_false(change(world, &place, "anne@example.org", &error));
-    assert_failed(FAIL_LATER, error);
-    g_assert_cmpint(members(world), ==, 0);
-    g_assert_cmpuint(rows(world), ==, 0);
+    assert_ok(change(world, &place, "anne@example.org", &error), error);
+    g_assert_cmpint(members(world), ==, 1);
+    for (int again = 0; again < 2; again++) {
+        g_assert_false(unit_settle(world->store, place.spool, true, &error));
+        assert_failed(FAIL_LATER, error);
+        assert_ok(outbox_count(world->store, NULL, &waiting, &oldest, &error), error);
+        g_assert_cmpint(waiting, ==, 1);
+    }
     g_autoptr(Work) work = world_work(world);
     assert_ok(work_begin(work, &error), error);
     assert_ok(member_add(world->store, LIST, ROLE_MEMBER, "bob@example.org", NULL, NULL, &error), error);
     assert_ok(work_commit(work, place.spool, &error), error);
-    g_assert_cmpint(members(world), ==, 1);
+    g_assert_cmpint(members(world), ==, 2);
     g_remove(in_the_way);
-    assert_ok(change(world, &place, "anne@example.org", &error), error);
+    settle(world, &place);
     g_assert_cmpuint(entries_in(&place, "virgin", NULL), ==, 2);
+    g_assert_cmpuint(rows(world), ==, 0);
+    place_close(&place);
+}
+
+/* An entry that no queue could ever take refuses the whole change. */
+static void test_never(World *world, const void *data)
+{
+    GError *error = NULL;
+    Place place;
+    place_with_id(&place);
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(work_begin(work, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, "anne@example.org", NULL, NULL, &error), error);
+    write_letter(world, work, "anne@example.org");
+    char *recipients[] = {g_strdup("anne\n@example.org"), NULL};
+    work_entry(work, "virgin", json_object(), g_ptr_array_new(), g_memdup2(recipients, sizeof recipients));
+    g_assert_false(work_commit(work, place.spool, &error));
+    assert_failed(FAIL_NEVER, error);
+    g_assert_cmpint(members(world), ==, 0);
+    g_assert_cmpuint(rows(world), ==, 0);
+    place_close(&place);
+}
+
+static bool take_none(Store *store, const void *data, bool *there, GError **error)
+{
+    *there = false;
+    return true;
+}
+
+/* Two processes make entries of the same rows: the slower one finds them gone, and leaves nothing. */
+static void test_somebody_was_faster(World *world, const void *data)
+{
+    GError *error = NULL;
+    Place place;
+    place_with_id(&place);
+    g_autoptr(GPtrArray) drafts = g_ptr_array_new_with_free_func((GDestroyNotify)draft_free);
+    g_ptr_array_add(drafts, draft_new("virgin", json_object()));
+    assert_ok(unit_hand_over(world->store, place.spool, drafts, take_none, NULL, &error), error);
+    g_assert_cmpuint(files_in(&place, "virgin"), ==, 0);
+    g_assert_cmpuint(rows(world), ==, 0);
     place_close(&place);
 }
 
@@ -159,14 +172,38 @@ static int die_at_call(const FsEvent *event, void *data)
     return 0;
 }
 
+static bool mortal;          /* it is the process that is to die */
+static bool database_counts; /* calls to the database count, too */
+static bool dies_after;      /* it dies when it has the answer of the database's server */
+
+static void die_in_database(bool made)
+{
+    if (mortal && database_counts && made == dies_after && calls_left-- == 0)
+        _exit(1);
+}
+
+static Libpq real; /* what libpq.h has, where the database has a server */
+
+/* Before the answer, the server may have done what was asked; with it, it has. */
+static PGresult *get_result(PGconn *server)
+{
+    die_in_database(false);
+    PGresult *result = real.PQgetResult(server);
+    die_in_database(true);
+    return result;
+}
+
 /* False: it was killed at the n-th call, or rename. */
 static bool change_and_die(World *world, const Place *place, const char *person, int call)
 {
     pid_t child = fork();
     if (child == 0) {
         world->store = fixture_connect(&world->fixture, NULL);
+        real = libpq;
+        libpq.PQgetResult = get_result;
         Place own = {place->folder, spool_open(place->folder, NULL)};
         calls_left = call;
+        mortal = true;
         fs_set_hook(die_at_call, NULL);
         _exit(change(world, &own, person, NULL) ? 0 : 2);
     }
@@ -176,17 +213,22 @@ static bool change_and_die(World *world, const Place *place, const char *person,
     return status == 0;
 }
 
-/* Killed at each call on the spool: the change and both of its letters are there, or none of it. */
-static void test_killed(World *world, const void *data)
+/* The change and both of its letters are there, or none of it, whenever the process is killed. Set the numbers of calls
+ * at which the change was made, and was not. */
+static void kill_at_each_call(World *world, unsigned *done, unsigned *undone)
 {
+    GError *error = NULL;
     Place place;
     place_with_id(&place);
-    unsigned letters = 0, done = 0, undone = 0;
+    unsigned letters = 0;
     bool whole = false;
+    *done = *undone = 0;
     for (int call = 0; !whole; call++) {
-        g_autofree char *person = g_strdup_printf("p%d@example.org", call);
+        g_autofree char *person = g_strdup_printf("p%d-%d@example.org", call, dies_after);
         int64_t before = members(world);
         whole = change_and_die(world, &place, person, call);
+        assert_ok(store_begin(world->store, &error), error); /* the server has ended what the child began */
+        store_rollback(world->store);
         bool made = members(world) > before;
         if (call % 2 == 0) /* the timer or the queue's runner */
             settle(world, &place);
@@ -194,16 +236,37 @@ static void test_killed(World *world, const void *data)
             g_assert_true(unit_settle_queue(world->store, place.spool, "virgin", NULL));
         g_assert_cmpint(members(world), ==, before + made);
         letters += made ? 2 : 0;
-        done += made;
-        undone += !made;
+        *done += made;
+        *undone += !made;
         g_assert_cmpuint(entries_in(&place, "virgin", NULL), ==, letters);
     }
     settle(world, &place);
     g_assert_cmpuint(rows(world), ==, 0);
     g_assert_cmpuint(entries_in(&place, "virgin", NULL), ==, letters);
-    g_assert_cmpuint(done, >=, 3); /* at the two renames, and whole */
-    g_assert_cmpuint(undone, >=, 7);
+    g_assert_cmpuint(files_in(&place, "virgin"), ==, letters);
     place_close(&place);
+}
+
+static void test_killed(World *world, const void *data)
+{
+    unsigned done, undone;
+    kill_at_each_call(world, &done, &undone);
+    g_assert_cmpuint(done, >=, 10); /* at each call on the spool, and whole */
+    g_assert_cmpuint(undone, ==, 0); /* the spool is written after the commit */
+}
+
+/* Both commits are among the calls, and what comes before, between and behind them. */
+static void test_killed_in_database(World *world, const void *data)
+{
+    unsigned done, undone;
+    database_counts = true;
+    for (int after = 0; after < (!g_str_equal(fixture_driver(), "sqlite") ? 2 : 1); after++) {
+        dies_after = after == 1;
+        kill_at_each_call(world, &done, &undone);
+        g_assert_cmpuint(done, >=, 12);
+        g_assert_cmpuint(undone, >=, 1);
+    }
+    database_counts = dies_after = false;
 }
 
 /* The log of the database whose syncs are watched; 0: none is. */
@@ -220,6 +283,7 @@ static bool is_log(int fd)
 /* In place of the library's, for SQLite too. */
 ssize_t pwrite(int fd, const void *data, size_t length, off_t offset)
 {
+    die_in_database(false);
     unsynced = unsynced || is_log(fd);
     return syscall(SYS_pwrite64, fd, data, length, offset);
 }
@@ -231,6 +295,7 @@ ssize_t pwrite64(int fd, const void *data, size_t length, off_t offset)
 
 int fdatasync(int fd)
 {
+    die_in_database(false);
     unsynced = unsynced && !is_log(fd);
     syncs++;
     return (int)syscall(SYS_fdatasync, fd);
@@ -255,7 +320,7 @@ static int look_at_log(const FsEvent *event, void *data)
 }
 
 /* The timer's connection does not wait for the disk, but a letter with a token is seen only when its row is there. And
- * a unit costs the sync of its letters, of one directory and of the log, each once. */
+ * a unit costs the sync of its letters and of one directory, each once, and of the log, twice. */
 static void test_durable_before_published(World *world, const void *data)
 {
     if (!fixture_is_sqlite())
@@ -274,7 +339,7 @@ static void test_durable_before_published(World *world, const void *data)
     assert_ok(change(world, &place, "anne@example.org", &error), error);
     fs_set_hook(NULL, NULL);
     g_assert_cmpuint(renames, ==, 2);
-    g_assert_cmpuint(syncs, ==, 4);
+    g_assert_cmpuint(syncs, ==, 5);
     watched = 0;
     place_close(&place);
 }
@@ -328,6 +393,10 @@ static int watch_order(const FsEvent *event, void *data)
         order->last_syncs += order->renames > 0 && units_of(order->other) == 1;
         order->creates = order->changes = 0;
     }
+    if (event->call == FS_SYNC_FILE || event->call == FS_SYNC_DIR || event->call == FS_CREATE) { /* no lock is held */
+        g_assert_true(store_begin(order->other, NULL));
+        store_rollback(order->other);
+    }
     if (event->call == FS_RENAME) {
         g_assert_cmpuint(g_hash_table_size(order->written), ==, 0);
         g_assert_cmpuint(order->creates, ==, 0);
@@ -338,7 +407,8 @@ static int watch_order(const FsEvent *event, void *data)
     return 0;
 }
 
-/* All is synced before the commit, nothing is published before it, and the row goes after a sync of what was. */
+/* No file is made or synced while the database is locked. All is synced before the commit, nothing is published before
+ * it, and the row goes after a sync of what was. */
 static void test_order(World *world, const void *data)
 {
     GError *error = NULL;
@@ -360,6 +430,9 @@ static void test_order(World *world, const void *data)
     place_close(&place);
 }
 
+/* Says what became of the unit in the database. */
+typedef enum Decision { NEVER, KEPT, COMMITTED } Decision;
+
 /* Says what a power cut can leave of one of two entries. */
 typedef enum Left { NOTHING, TORN, PREPARED, PUBLISHED } Left;
 
@@ -374,7 +447,24 @@ static void leave(const Place *place, unsigned number, Left left)
     g_assert_true(g_file_set_contents(path, left == TORN ? "to" : "whole", -1, NULL));
 }
 
-static void judge_cut(World *world, bool committed, Left one, Left two)
+/* The unit of two entries as it is before they are handed over. */
+static void keep_two(World *world, const Place *place)
+{
+    GError *error = NULL;
+    KeptKey key;
+    g_autoptr(GPtrArray) drafts = g_ptr_array_new_with_free_func((GDestroyNotify)draft_free);
+    g_autoptr(GBytes) message = g_bytes_new_static("A: b\n\ntext\n", 11);
+    for (int number = 0; number < 2; number++) {
+        g_ptr_array_add(drafts, draft_new("virgin", json_pack("{si}", META_ORDINAL, number)));
+        draft_add_message(drafts->pdata[number], message);
+    }
+    const char *tag = "ffffffffffffffffffffffffffffffff";
+    assert_ok(kept_key_read(place->spool, &key, &error), error);
+    assert_ok(kept_add_drafts(world->store, &key, tag, drafts, &error), error);
+    assert_ok(outbox_unit_add(world->store, key.spool, tag, OUTBOX_KEPT " virgin", 1, &error), error);
+}
+
+static void judge_cut(World *world, Decision decision, Left one, Left two)
 {
     GError *error = NULL;
     Place place;
@@ -382,33 +472,37 @@ static void judge_cut(World *world, bool committed, Left one, Left two)
     g_assert_nonnull(spool_queue(place.spool, "virgin", NULL));
     leave(&place, 1, one);
     leave(&place, 2, two);
-    if (committed) {
-        assert_ok(store_begin(world->store, &error), error);
+    assert_ok(store_begin(world->store, &error), error);
+    if (decision == COMMITTED)
         assert_ok(outbox_unit_add(world->store, "", "0123456789abcdef0123456789abcdef", "virgin", 1, &error), error);
-        assert_ok(store_commit(world->store, &error), error);
-    }
-    unsigned published = (one == PUBLISHED) + (two == PUBLISHED);
+    if (decision == KEPT)
+        keep_two(world, &place);
+    assert_ok(store_commit(world->store, &error), error);
+    unsigned wanted = decision == NEVER ? (one == PUBLISHED) + (two == PUBLISHED) : 2;
     for (int again = 0; again < 2; again++) {
         settle(world, &place);
-        g_assert_cmpuint(entries_in(&place, "virgin", NULL), ==, committed ? 2 : published);
-        g_assert_cmpuint(files_in(&place, "virgin"), ==, committed ? 2 : published);
+        g_assert_cmpuint(entries_in(&place, "virgin", NULL), ==, wanted);
+        g_assert_cmpuint(files_in(&place, "virgin"), ==, wanted);
     }
     settle(world, &place); /* also the row of one that was given up has gone */
     g_assert_cmpuint(rows(world), ==, 0);
     place_close(&place);
 }
 
-/* Before the commit anything of the files may be there, and nothing comes of it. After it all are whole, and all come,
- * once. When the row is gone, all were renamed for good. */
+/* Before the entries are handed over, anything of the files may be there, and nothing comes of it; where rows keep the
+ * entries, all come anew. After it all are whole, and all come, once. When the row is gone, all were renamed for
+ * good. */
 static void test_power_cuts(World *world, const void *data)
 {
     for (Left one = NOTHING; one <= PREPARED; one++)
-        for (Left two = NOTHING; two <= PREPARED; two++)
-            judge_cut(world, false, one, two);
+        for (Left two = NOTHING; two <= PREPARED; two++) {
+            judge_cut(world, NEVER, one, two);
+            judge_cut(world, KEPT, one, two);
+        }
     for (Left one = PREPARED; one <= PUBLISHED; one++)
         for (Left two = PREPARED; two <= PUBLISHED; two++)
-            judge_cut(world, true, one, two);
-    judge_cut(world, false, PUBLISHED, PUBLISHED);
+            judge_cut(world, COMMITTED, one, two);
+    judge_cut(world, NEVER, PUBLISHED, PUBLISHED);
 }
 
 static int pause_pipes[2][2]; /* to the parent, to the child */
@@ -523,12 +617,22 @@ static void test_commit_fails(World *world, const void *data)
     g_assert_false(change(world, &place, "anne@example.org", &error));
     g_assert_nonnull(strstr(error->message, "nobody knows"));
     assert_failed(FAIL_LATER, error);
-    g_assert_cmpuint(files_in(&place, "virgin"), ==, 2);
+    g_assert_cmpuint(files_in(&place, "virgin"), ==, 0);
     settle(world, &place);
     g_assert_cmpint(members(world), ==, 0);
-    g_assert_cmpuint(files_in(&place, "virgin"), ==, 0);
     assert_ok(change(world, &place, "anne@example.org", &error), error);
     g_assert_cmpuint(entries_in(&place, "virgin", NULL), ==, 2);
+    for (int unknown = 0; unknown < 2; unknown++) { /* that of the entries fails, and the question about it, too */
+        accepted = 1;
+        refusals = 1 + unknown;
+        assert_ok(change(world, &place, unknown ? "cora@example.org" : "bart@example.org", &error), error);
+        g_assert_cmpint(members(world), ==, 2 + unknown);
+        g_assert_cmpuint(entries_in(&place, "virgin", NULL), ==, 2 + 2 * unknown);
+        g_assert_cmpuint(files_in(&place, "virgin"), ==, 2 + 4 * unknown);
+        settle(world, &place);
+        g_assert_cmpuint(files_in(&place, "virgin"), ==, 4 + 2 * unknown);
+        g_assert_cmpuint(entries_in(&place, "virgin", NULL), ==, 4 + 2 * unknown);
+    }
     place_close(&place);
 }
 
@@ -548,210 +652,6 @@ static void test_commit_without_letters_fails(World *world, const void *data)
     g_assert_cmpint(members(world), ==, 0);
 }
 
-/* A row as a program before schema 26 left it. */
-static void old_row(World *world, int number, const char *queue, const char *meta)
-{
-    if (!fixture_is_sqlite())
-        return;
-    GError *error = NULL;
-    assert_ok(query_run(world->store, &error, NULL,
-                        "INSERT INTO outbox (number, entry, queue, meta, recipients, message, made_at) "
-                        "VALUES ($1, NULL, $2, $3, 'anne@example.org', $4, 1700000000000000)",
-                        INTEGER(number), TEXT(queue), TEXT(meta), BLOB("A: b\n\ntext\n", 11)),
-              error);
-}
-
-static void take_over(World *world, const Place *place, unsigned left)
-{
-    g_assert_true(outbox_old_sort(world->store, place->spool, NULL, NULL));
-    g_assert_true(outbox_old_store(world->store, place->spool, "virgin", NULL));
-    g_assert_true(outbox_old_store(world->store, place->spool, NULL, NULL) == (left == 0));
-    g_autoptr(GPtrArray) rows_left = outbox_waiting(world->store, NULL, NULL);
-    g_assert_cmpuint(rows_left->len, ==, left);
-}
-
-/* Rows of an older program become entries, once, whether it had stored their entries or not. */
-static void test_old_rows(World *world, const void *data)
-{
-    if (!fixture_is_sqlite())
-        return;
-    GError *error = NULL;
-    Place place;
-    place_with_id(&place);
-    old_row(world, 1, "virgin", "{}");
-    take_over(world, &place, 0);
-    g_autofree char *first = NULL, *second = NULL;
-    g_assert_cmpuint(entries_in(&place, "virgin", &first), ==, 1);
-    old_row(world, 1, "virgin", "{}"); /* it was stored, and is put off by now */
-    g_autofree char *folder = g_build_filename(place.folder, "virgin", NULL);
-    g_autofree char *later = g_strconcat("2", first + 1, NULL), *from = g_build_filename(folder, first, NULL);
-    g_autofree char *to = g_build_filename(folder, later, NULL);
-    g_assert_cmpint(g_rename(from, to), ==, 0);
-    old_row(world, 2, "virgin", "{}"); /* intake died while it wrote this one */
-    take_over(world, &place, 0);
-    g_assert_cmpuint(entries_in(&place, "virgin", NULL), ==, 2);
-    g_assert_cmpint(g_remove(to), ==, 0);
-    g_assert_cmpuint(entries_in(&place, "virgin", &second), ==, 1);
-    g_autofree char *stem = g_strndup(second, NAME_LENGTH), *part = g_strconcat(stem, ".tmp", NULL);
-    g_autofree char *there = g_build_filename(folder, second, NULL);
-    g_autofree char *temporary = g_build_filename(folder, part, NULL);
-    g_assert_cmpint(g_rename(there, temporary), ==, 0);
-    old_row(world, 2, "virgin", "{}");
-    take_over(world, &place, 0);
-    g_assert_cmpuint(files_in(&place, "virgin"), ==, 1);
-    g_assert_cmpint(g_remove(there), ==, 0); /* a runner worked on it, and noted that */
-    g_autofree char *hash = g_strndup(strchr(second, '+') + 1, 40), *effect = g_strconcat("virgin:", hash, NULL);
-    assert_ok(store_begin(world->store, &error), error);
-    assert_ok(store_record_effect(world->store, effect, 0, &error), error);
-    assert_ok(store_commit(world->store, &error), error);
-    old_row(world, 2, "virgin", "{}");
-    old_row(world, 3, "hooks", "no metadata"); /* holds nothing up */
-    old_row(world, 4, "hooks", "{}");
-    take_over(world, &place, 1);
-    g_assert_cmpuint(files_in(&place, "virgin"), ==, 0);
-    g_assert_cmpuint(entries_in(&place, "hooks", NULL), ==, 1);
-    place_close(&place);
-}
-
-/* Check that a letter that a runner kept comes again, byte for byte, and that nobody else stores it. */
-static void test_recall(World *world, const void *data)
-{
-    GError *error = NULL;
-    Place place;
-    place_with_id(&place);
-    g_autoptr(Work) first = world_work(world), second = world_work(world);
-    write_letter(world, first, "anne@example.org");
-    g_autofree char *wanted = NULL, *got = NULL;
-    assert_ok(work_keep(first, "command:1", &error), error);
-    settle(world, &place);
-    g_assert_cmpuint(entries_in(&place, "virgin", NULL), ==, 0);
-    wanted = world_letters(world, first);
-    assert_ok(work_recall(second, "command:1", &error), error);
-    got = world_letters(world, second);
-    g_assert_cmpstr(got, ==, wanted);
-    assert_ok(outbox_remove_of(world->store, "command:1", &error), error);
-    g_autoptr(Work) third = world_work(world);
-    assert_ok(work_recall(third, "command:1", &error), error);
-    g_assert_cmpuint(work_entries(third), ==, 0);
-    place_close(&place);
-}
-
-static bool has_text(Store *store, const char *entry, const char *text)
-{
-    g_autoptr(GPtrArray) rows_of = outbox_of(store, entry, NULL);
-    bool found = false;
-    for (guint at = 0; at < rows_of->len; at++) {
-        const OutboxRow *row = rows_of->pdata[at];
-        gsize length;
-        const char *octets = g_bytes_get_data(row->message, &length);
-        found = found || memmem(octets, length, text, strlen(text)) || strstr(row->meta, text) ||
-                strstr(row->recipients, text);
-    }
-    return found;
-}
-
-/* Check that a letter kept for an entry cannot be read without the key of the spool, nor moved to another entry. */
-static void test_sealed(World *world, const void *data)
-{
-    if (!fixture_is_sqlite())
-        return;
-    GError *error = NULL;
-    g_autoptr(Work) work = world_work(world);
-    write_letter(world, work, "anne@example.org");
-    write_letter(world, work, "bob@example.org");
-    assert_ok(work_keep(work, "command:1", &error), error);
-    g_assert_false(has_text(world->store, "command:1", "anne@"));
-    g_assert_false(has_text(world->store, "command:1", "Subject"));
-    KeptKey other = {.octets = "another key"};
-    g_autoptr(GPtrArray) wrong = kept_of(world->store, &other, "command:1", &error);
-    g_assert_null(wrong);
-    assert_failed(FAIL_NEVER, error);
-    g_autoptr(GPtrArray) right = kept_of(world->store, world->site.kept_key, "command:1", &error);
-    g_assert_cmpuint(right->len, ==, 2);
-    g_assert_cmpstr(((OutboxRow *)right->pdata[1])->recipients, ==, "bob@example.org");
-    assert_ok(query_run(world->store, &error, NULL, "UPDATE outbox SET entry = $1", TEXT("command:2")), error);
-    g_assert_null(kept_of(world->store, world->site.kept_key, "command:2", &error));
-    assert_failed(FAIL_NEVER, error);
-    old_row(world, 99, "virgin", "{}"); /* of an older program */
-    assert_ok(
-        query_run(world->store, &error, NULL, "UPDATE outbox SET entry = $1 WHERE number = 99", TEXT("command:3")),
-        error);
-    g_autoptr(GPtrArray) old = kept_of(world->store, world->site.kept_key, "command:3", &error);
-    g_assert_cmpuint(old->len, ==, 1);
-    g_assert_cmpstr(((OutboxRow *)old->pdata[0])->queue, ==, "virgin");
-}
-
-/* The key is made once, for its owner alone, and a file that is none is not used. */
-static void test_key(World *world, const void *data)
-{
-    (void)world;
-    GError *error = NULL;
-    Place place;
-    place_with_id(&place);
-    KeptKey one, two;
-    struct stat status;
-    g_autofree char *path = g_build_filename(place.folder, KEPT_KEY_FILE, NULL);
-    assert_ok(kept_key_read(place.spool, &one, &error), error);
-    assert_ok(kept_key_read(place.spool, &two, &error), error);
-    g_assert_cmpmem(&one, sizeof one, &two, sizeof two);
-    g_assert_cmpint(stat(path, &status), ==, 0);
-    g_assert_cmpuint(status.st_mode & 07777, ==, 0600);
-    g_assert_true(g_file_set_contents(path, "short", -1, NULL));
-    g_assert_false(kept_key_read(place.spool, &two, &error));
-    assert_failed(FAIL_CONFIG, error);
-    g_assert_cmpint(g_remove(path), ==, 0);
-    assert_ok(kept_key_read(place.spool, &two, &error), error);
-    g_assert_cmpint(memcmp(&one, &two, sizeof one), !=, 0);
-    place_close(&place);
-}
-
-/* Rows go with their entry, whenever they were made, and stay while it is in any queue in any state. */
-static void test_rows_go_with_their_entry(World *world, const void *data)
-{
-    GError *error = NULL;
-    Place place;
-    place_with_id(&place);
-    static const char *const files[] = {"command/%s.msg",
-                                        "command/%s.bak",
-                                        "command/%s.psv",
-                                        "command/%s.tmp",
-                                        "hold/%s.msg",
-                                        "shunt/%s.psv",
-                                        "command/%s.unit=0123456789abcdef0123456789abcdef.tmp"};
-    static const char *const queues[] = {"command", "hold", "shunt"};
-    for (size_t at = 0; at < G_N_ELEMENTS(queues); at++)
-        g_assert_nonnull(spool_queue(place.spool, queues[at], NULL));
-    for (unsigned at = 0; at <= G_N_ELEMENTS(files); at++) {
-        g_autofree char *name = g_strdup_printf("1700000000.00000%u+%040u", at, at);
-        g_autofree char *entry = g_strdup_printf("command:%040u", at);
-        g_autoptr(Work) work = world_work(world);
-        write_letter(world, work, "anne@example.org");
-        assert_ok(work_keep(work, entry, &error), error);
-        if (at == G_N_ELEMENTS(files))
-            break; /* this one is gone */
-        g_auto(GStrv) parts = g_strsplit(files[at], "%s", 2);
-        g_autofree char *file = g_strconcat(parts[0], name, parts[1], NULL);
-        g_autofree char *path = g_build_filename(place.folder, file, NULL);
-        g_assert_true(g_file_set_contents(path, "", 0, NULL));
-    }
-    old_row(world, 99, "virgin", "{}");
-    assert_ok(kept_forget_gone(world->store, place.spool, 1, &error), error);
-    g_auto(GStrv) young = outbox_entries(world->store, NULL, INT64_MAX, &error);
-    g_assert_cmpuint(g_strv_length(young), ==, G_N_ELEMENTS(files) + 1);
-    assert_ok(kept_forget_gone(world->store, place.spool, INT64_MAX, &error), error);
-    g_auto(GStrv) left = outbox_entries(world->store, NULL, INT64_MAX, &error);
-    g_assert_cmpuint(g_strv_length(left), ==, G_N_ELEMENTS(files));
-    g_assert_false(g_strv_contains((const char *const *)left, "command:0000000000000000000000000000000000000007"));
-    g_autoptr(GPtrArray) old = outbox_waiting(world->store, NULL, &error);
-    g_assert_cmpuint(old->len, ==, fixture_is_sqlite() ? 1 : 0);
-    g_autofree char *gone = g_build_filename(place.folder, "hold", NULL);
-    const char *const command[] = {"rm", "-rf", gone, NULL};
-    g_spawn_sync(NULL, (char **)command, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
-    g_assert_false(kept_forget_gone(world->store, place.spool, INT64_MAX, &error)); /* it may be there */
-    g_clear_error(&error);
-    place_close(&place);
-}
-
 /* Text that is not UTF-8 cannot be told as JSON; the unit of work goes on. */
 static void test_event_not_utf8(World *world, const void *data)
 {
@@ -768,7 +668,10 @@ int main(int argc, char **argv)
     WORLD_TEST("/unit-of-work/commit", test_commit);
     WORLD_TEST("/unit-of-work/cancel", test_cancel);
     WORLD_TEST("/unit-of-work/queue refuses", test_queue_refuses);
+    WORLD_TEST("/unit-of-work/never", test_never);
+    WORLD_TEST("/unit-of-work/somebody was faster", test_somebody_was_faster);
     WORLD_TEST("/unit-of-work/killed", test_killed);
+    WORLD_TEST("/unit-of-work/killed in the database", test_killed_in_database);
     WORLD_TEST("/unit-of-work/durable before published", test_durable_before_published);
     WORLD_TEST("/unit-of-work/name plays no part", test_name_plays_no_part);
     WORLD_TEST("/unit-of-work/order", test_order);
@@ -778,11 +681,6 @@ int main(int argc, char **argv)
     WORLD_TEST("/unit-of-work/given up", test_given_up);
     WORLD_TEST("/unit-of-work/commit fails", test_commit_fails);
     WORLD_TEST("/unit-of-work/commit without letters fails", test_commit_without_letters_fails);
-    WORLD_TEST("/unit-of-work/old rows", test_old_rows);
-    WORLD_TEST("/unit-of-work/recall", test_recall);
-    WORLD_TEST("/unit-of-work/sealed", test_sealed);
-    WORLD_TEST("/unit-of-work/key", test_key);
-    WORLD_TEST("/unit-of-work/rows go with their entry", test_rows_go_with_their_entry);
     WORLD_TEST("/unit-of-work/event not UTF-8", test_event_not_utf8);
     return g_test_run();
 }
