@@ -8,20 +8,6 @@
 #include "lists/this_host.h"
 #include "t/lists/places.h"
 
-static Config *config_of(const char *text)
-{
-    GError *error = NULL;
-    g_autofree char *path = NULL;
-    int fd = g_file_open_tmp("config-XXXXXX", &path, &error);
-    g_assert_cmpint(fd, >=, 0);
-    g_close(fd, NULL);
-    g_assert_true(g_file_set_contents(path, text, -1, NULL));
-    Config *config = config_load(path, true, &error);
-    g_assert_no_error(error);
-    g_unlink(path);
-    return config;
-}
-
 /* Write what the runner host says. */
 static void say(Place *place, int64_t parts, int64_t until)
 {
@@ -51,7 +37,7 @@ static void test_alone(void)
 {
     Place place;
     place_open(&place);
-    g_autoptr(Config) config = config_of("[site]\nuser = nobody\n");
+    g_autoptr(Config) config = place_config("[site]\nuser = nobody\n");
     g_autoptr(LimitShare) share = new_share(&place, config);
     g_assert_cmpuint(limit_share_look(share), ==, 1);
     g_assert_false(limit_share_changes(share));
@@ -64,7 +50,7 @@ static void test_marks(void)
 {
     Place place;
     place_open(&place);
-    g_autoptr(Config) config = config_of("[site]\nuser = nobody\n[runner.host]\nstart = yes\n");
+    g_autoptr(Config) config = place_config("[site]\nuser = nobody\n[runner.host]\nstart = yes\n");
     LimitShare *one = new_share(&place, config), *two = new_share(&place, config);
     g_assert_true(limit_share_changes(one));
     g_assert_cmpuint(limit_share_look(one), ==, 0); /* nothing was said yet */
@@ -99,7 +85,7 @@ static void test_expired(void)
 {
     Place place;
     place_open(&place);
-    g_autoptr(Config) config = config_of("[site]\nuser = nobody\n[runner.host]\nstart = yes\n");
+    g_autoptr(Config) config = place_config("[site]\nuser = nobody\n[runner.host]\nstart = yes\n");
     g_autoptr(LimitShare) share = new_share(&place, config);
     say(&place, 2, clock_boot() + 3600 * CLOCK_SECOND);
     g_assert_cmpuint(limit_share_look(share), ==, 2);
@@ -115,7 +101,7 @@ static void test_from_before(void)
     Place place;
     GError *error = NULL;
     place_open(&place);
-    g_autoptr(Config) config = config_of("[site]\nuser = nobody\n[runner.host]\nstart = yes\n");
+    g_autoptr(Config) config = place_config("[site]\nuser = nobody\n[runner.host]\nstart = yes\n");
     g_autoptr(LimitShare) share = limit_share_new(place.spool, config, false, &error);
     g_assert_no_error(error);
     say(&place, 2, INT64_MAX);
