@@ -9,7 +9,9 @@
 #include "store/ban.h"
 #include "store/foreign.h"
 #include "store/generation.h"
+#include "store/member.h"
 #include "store/pgsql_connection.h"
+#include "store/pgsql_transaction.h"
 #include "store/store_internal.h"
 #include "store/stranger.h"
 #include "t/store/fixture.h"
@@ -394,6 +396,151 @@ static void test_part_before(Fixture *fixture, const void *data)
     g_assert_cmpint(number(fixture->store, "SELECT count(*) FROM message_id WHERE message_id = 'one@x'"), ==, 1);
 }
 
+/* A text of mail that is no UTF-8, or has a zero byte, is kept with replacement characters: it neither fails nor ends
+ * early, and what stands beside it is not touched. */
+static void test_wrong_bytes(Fixture *fixture, const void *data)
+{
+    (void)data;
+    if (!is_postgresql())
+        return;
+    GError *error = NULL;
+    Store *store = fixture->store;
+    assert_ok(member_add(store, LIST, ROLE_MEMBER, "jose@example.org", "Jos\xe9 P\xc3\xa9rez", NULL, &error), error);
+    g_autoptr(Member) jose = NULL;
+    assert_ok(member_look_up(store, LIST, ROLE_MEMBER, "jose@example.org", &jose, &error), error);
+    g_assert_cmpstr(jose->display_name, ==, "Jos\xef\xbf\xbd P\xc3\xa9rez");
+    static const struct {
+        const char *octets, *kept;
+        size_t length;
+    } texts[] = {{"a\0b", "a\xef\xbf\xbd" "b", 3}, {"\xff", "\xef\xbf\xbd", 1}, {"\xc3\xa9", "\xc3\xa9", 2}, {"", "", 0}};
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+        const Value values[] = {{.type = VALUE_TEXT, .data = texts[i].octets, .length = texts[i].length}, TEXT("beside")};
+        g_autoptr(Query) query = query_start(store, &error, "SELECT $1, $2", values, G_N_ELEMENTS(values));
+        g_assert_no_error(error);
+        g_assert_cmpint(query_step(query, &error), ==, STEP_ROW);
+        g_assert_cmpstr(query_text(query, 0), ==, texts[i].kept);
+        g_assert_cmpstr(query_text(query, 1), ==, "beside");
+    }
+}
+
+/* Outside of a transaction a statement that lost against another one is no fault: it is done again. */
+static void test_another_wins_outside(Fixture *fixture, const void *data)
+{
+    (void)data;
+    if (!is_postgresql())
+        return;
+    static const char *const loses[] = {
+        "CREATE SEQUENCE tries",
+        "CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN IF nextval(''tries'') % 3 <> 0 THEN RAISE "
+        "EXCEPTION ''another won'' USING ERRCODE = ''40001''; END IF; RETURN NEW; END'",
+        "CREATE TRIGGER lose BEFORE INSERT ON secret FOR EACH ROW EXECUTE FUNCTION lose()", NULL};
+    GError *error = NULL;
+    run_all(fixture->store, loses);
+    for (int i = 1; i <= 2; i++) {
+        int64_t changed = 0;
+        assert_ok(query_run(fixture->store, &error, &changed,
+                            "INSERT INTO secret (key, octets, replaced_at) VALUES ($1, $2, 0)", INTEGER(i),
+                            BLOB("x", 1)),
+                  error);
+        g_assert_cmpint(changed, ==, 1);
+        g_assert_cmpint(number(fixture->store, "SELECT last_value FROM tries"), ==, 3 * i);
+    }
+    g_assert_cmpint(number(fixture->store, "SELECT count(*) FROM secret"), ==, 2);
+}
+
+/* A transaction in which a statement failed is not committed, also where nobody heeded the fault: the server undoes it,
+ * and its end says so. */
+static void test_spoiled(Fixture *fixture, const void *data)
+{
+    (void)data;
+    if (!is_postgresql())
+        return;
+    GError *error = NULL;
+    for (int last = 0; last < 2; last++) {
+        assert_ok(store_begin(fixture->store, &error), error);
+        assert_ok(domain_create(fixture->store, "before.example.net", NULL, &error), error);
+        g_assert_false(query_run(fixture->store, &error, NULL, division, INTEGER(1)));
+        assert_failed(FAIL_LATER, error);
+        if (!last) {
+            g_assert_false(domain_create(fixture->store, "behind.example.net", NULL, &error));
+            g_clear_error(&error);
+        }
+        g_assert_false(store_commit(fixture->store, &error));
+        assert_failed(FAIL_LATER, error);
+        g_assert_cmpint(number(fixture->store, "SELECT count(*) FROM domain"), ==, 1);
+    }
+    assert_ok(domain_create(fixture->store, "after.example.net", NULL, &error), error);
+    /* The driver alone says so, too. */
+    PgsqlConnection *connection = store_connection(fixture->store);
+    assert_ok(pgsql_begin(connection, &error), error);
+    libpq.PQclear(pgsql_exec(connection, "DELETE FROM domain"));
+    libpq.PQclear(pgsql_exec(connection, "SELECT 1 / 0"));
+    g_assert_false(pgsql_commit(connection, &error));
+    assert_failed(FAIL_LATER, error);
+    g_assert_cmpint(number(fixture->store, "SELECT count(*) FROM domain"), ==, 2);
+}
+
+/* Keys of lists of which the first and the last have the same lock. */
+static const int64_t first_key = INT64_C(1) << 11, second_key = INT64_C(2) << 11,
+                     third_key = INT64_C(0x80000000) << 11;
+
+typedef struct Both {
+    const char *path;
+    int64_t keys[2];
+    GError *error;
+} Both;
+
+static bool begin_keys(Store *store, const int64_t *keys, size_t count, GError **error)
+{
+    PgsqlConnection *connection = store_connection(store);
+    return pgsql_begin_lists(connection, keys, count, false, error) && pgsql_settle(connection, error);
+}
+
+static void *begin_both(void *data)
+{
+    Both *both = data;
+    g_autoptr(Store) store = store_open("postgresql", both->path, false, &both->error);
+    if (store && begin_keys(store, both->keys, 2, &both->error))
+        pgsql_rollback(store_connection(store));
+    return NULL;
+}
+
+#define LOCKS "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND "
+#define WAITER "(SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND NOT granted)"
+
+/* While another transaction has the lock of `held`, begin one of two lists. Return how many locks of lists it had when
+ * it had to wait. */
+static int64_t locks_before(Fixture *fixture, Store *other, int64_t held, int64_t one, int64_t two)
+{
+    GError *error = NULL;
+    assert_ok(begin_keys(fixture->store, &held, 1, &error), error);
+    Both both = {fixture->path, {one, two}, NULL};
+    GThread *thread = g_thread_new("both", begin_both, &both);
+    while (number(other, LOCKS "NOT granted") == 0)
+        g_usleep(1000);
+    int64_t had = number(other, LOCKS "granted AND pid = " WAITER);
+    pgsql_rollback(store_connection(fixture->store));
+    g_thread_join(thread);
+    g_assert_no_error(both.error);
+    return had;
+}
+
+/* The locks of lists are taken in one order, also where lists far apart have the same one: so no two transactions have
+ * what the other waits for. */
+static void test_locks_in_order(Fixture *fixture, const void *data)
+{
+    (void)data;
+    if (!is_postgresql())
+        return;
+    GError *error = NULL;
+    g_autoptr(Store) other = fixture_connect(fixture, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(locks_before(fixture, other, first_key, first_key, second_key), ==, 0);
+    g_assert_cmpint(locks_before(fixture, other, second_key, first_key, second_key), ==, 1);
+    g_assert_cmpint(locks_before(fixture, other, first_key, second_key, third_key), ==, 0);
+    g_assert_cmpint(locks_before(fixture, other, second_key, second_key, third_key), ==, 1);
+}
+
 typedef struct Noting {
     const char *path, *list;
     int *begun; /* how many threads hold their transaction */
@@ -602,6 +749,10 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/pgsql/a roster that is cut", test_roster);
     TEST("/pgsql/nobody waited", test_later);
     TEST_WITH_LIST("/pgsql/another wins", test_another_wins);
+    TEST_WITH_LIST("/pgsql/wrong bytes in a text", test_wrong_bytes);
+    TEST_WITH_LIST("/pgsql/another wins outside of a transaction", test_another_wins_outside);
+    TEST_WITH_LIST("/pgsql/a spoiled transaction", test_spoiled);
+    TEST("/pgsql/locks in one order", test_locks_in_order);
     TEST_WITH_LIST("/pgsql/asked together", test_soon);
     TEST_WITH_LIST("/pgsql/asked before", test_soon_before);
     TEST_WITH_LIST("/pgsql/asked again", test_soon_again);
