@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -202,6 +203,37 @@ static void sockets(void)
     g_assert_cmpint(opening("mine/new", O_WRONLY | O_CREAT), ==, EACCES);
 }
 
+/* Return a process that waits until it is ended, or this one ends. */
+static pid_t sleeper(void)
+{
+    int ends[2];
+    char octet;
+    g_assert_cmpint(pipe2(ends, O_CLOEXEC), ==, 0);
+    pid_t pid = fork();
+    close(ends[pid == 0 ? 1 : 0]);
+    if (pid == 0) {
+        while (read(ends[0], &octet, 1) > 0)
+            ;
+        _exit(0);
+    }
+    return pid;
+}
+
+/* Only processes that were begun after it can be sent signals: others are not of this runner. */
+static void signals(void)
+{
+    pid_t before = sleeper();
+    confine();
+    pid_t after = sleeper();
+    g_assert_cmpint(kill(after, SIGKILL), ==, 0);
+    g_assert_cmpint(waitpid(after, NULL, 0), ==, after);
+    int refused[] = {kill(before, 0), kill(before, SIGKILL), kill(getppid(), 0)};
+    int reason = errno;
+    for (size_t i = 0; i < G_N_ELEMENTS(refused); i++)
+        g_assert_cmpint(refused[i], ==, -1);
+    g_assert_cmpint(reason, ==, EPERM);
+}
+
 static void changes(void)
 {
     g_autofree char *file = in_place("read/file"), *none = in_place("read/none");
@@ -262,6 +294,15 @@ static void test_sockets(void)
     in_child(sockets);
 }
 
+static void test_signals(void)
+{
+    if (syscall(SYS_landlock_create_ruleset, NULL, 0, 1U) < 6) { /* its version */
+        g_test_skip("the kernel confines no signals");
+        return;
+    }
+    in_child(signals);
+}
+
 static void test_changes(void)
 {
     in_child(changes);
@@ -298,6 +339,7 @@ int main(int argc, char **argv)
     g_test_add_func("/confine/no way round it by links, directories opened before or programs", test_way_round);
     g_test_add_func("/confine/it cannot be had back, and children have it", test_lasting);
     g_test_add_func("/confine/sockets are made where declared, and called anywhere", test_sockets);
+    g_test_add_func("/confine/signals reach only processes begun after it", test_signals);
     g_test_add_func("/confine/a file that is replaced or comes is seen", test_changes);
     g_test_add_func("/confine/each path of the settings has its runners", test_settings);
     return g_test_run();

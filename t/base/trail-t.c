@@ -188,6 +188,40 @@ static void test_processes_and_files(Test *test, const void *data)
     expect(test, "000000000000", "");
 }
 
+static char *contents_of(const char *path, gsize *length)
+{
+    char *octets = NULL;
+    g_assert_true(g_file_get_contents(path, &octets, length, NULL));
+    return octets;
+}
+
+/* A file to which another process may still write gets no keys: they would lack its later lines, and hide them. */
+static void test_tidied_while_it_grows(Test *test, const void *data)
+{
+    (void)data;
+    int64_t removed;
+    gsize before, after;
+    begin(test, "p");
+    trail_note("0123456789ab first");
+    trail_close();
+    g_autoptr(GArray) numbers = trail_files(test->directory, NULL);
+    g_assert_cmpuint(numbers->len, ==, 1);
+    const unsigned number = g_array_index(numbers, unsigned, 0);
+    g_autofree char *file = trail_path(test->directory, number, TRAIL_SUFFIX);
+    g_autofree char *newer = trail_path(test->directory, number + 1, TRAIL_SUFFIX);
+    g_autofree char *first = contents_of(file, &before);
+    begin(test, "p");
+    trail_note("0123456789ac later");
+    trail_close();
+    g_autofree char *both = contents_of(file, &after);
+    g_assert_cmpuint(after, >, before);
+    g_assert_true(g_file_set_contents(file, both, (gssize)before, NULL) && g_file_set_contents(newer, "", 0, NULL));
+    g_assert_true(trail_tidy(test->directory, SIZE, 0, &removed, NULL));
+    g_assert_true(g_file_set_contents(file, both, (gssize)after, NULL));
+    expect(test, "0123456789ab", "p: 0123456789ab first");
+    expect(test, "0123456789ac", "p: 0123456789ac later");
+}
+
 static void test_surplus_goes(Test *test, const void *data)
 {
     (void)data;
@@ -364,6 +398,7 @@ int main(int argc, char **argv)
     g_test_add("/trail/waits", Test, NULL, set_up, test_waits, tear_down);
     g_test_add("/trail/written without a beat", Test, NULL, set_up, test_written_without_a_beat, tear_down);
     g_test_add("/trail/processes-and-files", Test, NULL, set_up, test_processes_and_files, tear_down);
+    g_test_add("/trail/tidied-while-it-grows", Test, NULL, set_up, test_tidied_while_it_grows, tear_down);
     g_test_add("/trail/surplus-goes", Test, NULL, set_up, test_surplus_goes, tear_down);
     g_test_add("/trail/late", Test, NULL, set_up, test_late, tear_down);
     g_test_add("/trail/damage", Test, NULL, set_up, test_damage, tear_down);
