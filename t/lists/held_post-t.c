@@ -119,11 +119,38 @@ static void test_without_metadata(World *world, const void *data)
     }
 }
 
+/* The letter about a rejection goes to people alone: a program would answer it. */
+static void test_rejected(World *world, const void *data)
+{
+    (void)data;
+    GError *error = NULL;
+    static const struct {
+        const char *text;
+        bool told;
+    } posts[] = {{"From: a@example.org\r\nSubject: hello\r\n\r\nHi\r\n", true},
+                 {"From: a@example.org\r\nAuto-Submitted: auto-replied\r\n\r\nI am away\r\n", false},
+                 {"From: a@example.org\r\nPrecedence: list\r\n\r\nHi\r\n", false}};
+    for (size_t at = 0; at < G_N_ELEMENTS(posts); at++) {
+        bool told;
+        g_autoptr(GBytes) message = g_bytes_new_static(posts[at].text, strlen(posts[at].text));
+        Held held = {.list_id = (char *)LIST, .sender = (char *)"a@example.org", .reason = (char *)"because",
+                     .meta = (char *)"{}", .held_at = clock_now(), .message = message};
+        assert_ok(held_add(world->store, &held, &error), error);
+        g_autoptr(Work) work = world_work(world);
+        assert_ok(held_post_decide(work, held.number, HELD_REJECT, "no", &told, &error), error);
+        g_autofree char *letters = world_letters(world, work);
+        g_assert_true(told == posts[at].told);
+        g_assert_true((strstr(letters, "<a@example.org>") != NULL) == posts[at].told);
+        g_assert_false(is_held(world, held.number));
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     WORLD_TEST("/held_post/expire", test_expire);
     WORLD_TEST("/held_post/accepted", test_accepted);
+    WORLD_TEST("/held_post/rejected", test_rejected);
     WORLD_TEST("/held_post/without metadata", test_without_metadata);
     return g_test_run();
 }
