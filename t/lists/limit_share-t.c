@@ -16,6 +16,20 @@ static void say(Place *place, int64_t parts, int64_t until)
     g_assert_true(this_host_write(place->spool, &said, &error));
 }
 
+/* While a process looks, the runner host takes its part down: it has read the old one. */
+static Place *taken_down; /* the place in which that happens after the next reading; NULL: nowhere */
+
+bool __real_this_host_read(int spool_fd, ThisHost *host, GError **error);
+bool __wrap_this_host_read(int spool_fd, ThisHost *host, GError **error);
+bool __wrap_this_host_read(int spool_fd, ThisHost *host, GError **error)
+{
+    bool done = __real_this_host_read(spool_fd, host, error);
+    Place *place = g_steal_pointer(&taken_down);
+    if (place)
+        say(place, 4, INT64_MAX);
+    return done;
+}
+
 static bool in_use(Place *place, unsigned parts)
 {
     GError *error = NULL;
@@ -80,6 +94,26 @@ static void test_marks(void)
     place_close(&place);
 }
 
+/* A part that was taken down between a process's reading and its mark is not used: the runner host may have looked for
+ * marks before, and given the part to others. */
+static void test_taken_down_meanwhile(void)
+{
+    Place place;
+    place_open(&place);
+    g_autoptr(Config) config = place_config("[site]\nuser = nobody\n[runner.host]\nstart = yes\n");
+    g_autoptr(LimitShare) share = new_share(&place, config);
+    say(&place, 5, INT64_MAX);
+    g_assert_cmpuint(limit_share_look(share), ==, 5);
+    say(&place, 1, INT64_MAX);
+    taken_down = &place;
+    g_assert_cmpuint(limit_share_look(share), ==, 5); /* as before */
+    g_assert_null(taken_down);
+    g_assert_true(in_use(&place, 6) && !in_use(&place, 5));
+    g_assert_cmpuint(limit_share_look(share), ==, 4);
+    g_assert_true(in_use(&place, 5) && !in_use(&place, 4));
+    place_close(&place);
+}
+
 /* Of what was said too long ago, nothing may be used: it is another host's by now. */
 static void test_expired(void)
 {
@@ -128,6 +162,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/limit share/alone", test_alone);
     g_test_add_func("/limit share/marks", test_marks);
+    g_test_add_func("/limit share/taken down meanwhile", test_taken_down_meanwhile);
     g_test_add_func("/limit share/expired", test_expired);
     g_test_add_func("/limit share/from before", test_from_before);
     return g_test_run();
