@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* The index of an archive: pages, threads in whatever order messages come, hiding, damage. */
+#include <sqlite3.h>
+
 #include "store/archive_index_internal.h"
 #include "t/store/archive_fixture.h"
 
@@ -332,6 +334,23 @@ static void long_thread_is_read_in_parts(Fixture *fixture, const void *unused)
 
 /* ---- hiding ---- */
 
+/* How many messages the index itself has under a word, whether they are shown or not. */
+static int words_kept(const Fixture *fixture, const char *word)
+{
+    sqlite3 *database;
+    sqlite3_stmt *statement;
+    g_autofree char *path = g_build_filename(fixture->directory, ".index", "index.db", NULL);
+    g_assert_cmpint(sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_prepare_v2(database, "SELECT count(*) FROM word WHERE word MATCH ?", -1, &statement, NULL),
+                    ==, SQLITE_OK);
+    sqlite3_bind_text(statement, 1, word, -1, SQLITE_STATIC);
+    g_assert_cmpint(sqlite3_step(statement), ==, SQLITE_ROW);
+    int count = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(database);
+    return count;
+}
+
 static void hidden_and_removed(Fixture *fixture, const void *unused)
 {
     g_autoptr(GError) error = NULL;
@@ -358,8 +377,10 @@ static void hidden_and_removed(Fixture *fixture, const void *unused)
     assert_found(index, "frost", "c a");
     assert_ok(archive_index_hide(index, message->id, false, NULL, &error), error);
     assert_found(index, "frost", "c b a");
+    g_assert_true(words_kept(fixture, "secret") == 1 && words_kept(fixture, "frost") == 3);
     assert_ok(archive_index_remove(index, message->id, &post, "by a court", &error), error);
     assert_found(index, "secret", "");
+    g_assert_true(words_kept(fixture, "secret") == 0 && words_kept(fixture, "frost") == 2);
     assert_threads(index, "a(b(c))");
     g_autoptr(ArchiveMessage) removed = archive_index_message(index, list_of(index), "b", &error);
     g_assert_cmpint(removed->state, ==, ARCHIVE_REMOVED);
