@@ -49,14 +49,14 @@ static const Link links_posting[] = {
     {&rule_external, NULL, &chain_moderation}, /* a scanner sees what a password lets pass, too */
     {&rule_approved, NULL, &chain_accept},
     {&rule_dmarc_mitigation, NULL, &chain_moderation},
-    {&rule_emergency, NULL, &chain_hold},
     {&rule_loop, NULL, &chain_discard},
     {&rule_banned_address, NULL, &chain_discard},
     {&rule_autoreply, NULL, &chain_discard},
     {&rule_partial, NULL, &chain_hold},
     {&rule_broken_header, NULL, &chain_hold},
-    {&rule_member_moderation, NULL, &chain_moderation},
     {&rule_header_match, NULL, &chain_moderation},
+    {&rule_emergency, NULL, &chain_hold}, /* nobody need look at what is thrown away anyway */
+    {&rule_member_moderation, NULL, &chain_moderation},
     {&rule_nonmember_moderation, NULL, &chain_moderation},
     {&rule_automatic, NULL, &chain_hold}, /* unless the list takes all mail of that sender */
     {&rule_administrivia, NULL, NULL},

@@ -5,6 +5,7 @@
 
 #include "store/ban.h"
 #include "store/header_match.h"
+#include "store/list_post.h"
 #include "t/posting/fixture.h"
 
 #define HEADER "From: anne@example.org\r\nTo: test@example.com\r\nSubject: x\r\n"
@@ -27,16 +28,26 @@ static void test_member(Bench *bench, gconstpointer data)
     g_assert_cmpuint(post->misses->len, >, 8);
 }
 
+/* In an emergency a person sees what would be posted, and not what is thrown away anyway; header matches come first. */
 static void test_order(Bench *bench, gconstpointer data)
 {
-    Post *post = bench_post(bench, HEADER "List-Id: <test.example.com>\r\n\r\n");
-    assert_verdict(post, &chain_posting, VERDICT_DISCARD);
+    static const char looped[] = HEADER "List-Id: <test.example.com>\r\n\r\n", cheap[] = HEADER "X-Kind: cheap\r\n\r\n";
+    g_autoptr(GError) error = NULL;
+    g_autoptr(HeaderMatch) match = g_new0(HeaderMatch, 1);
+    *match = (HeaderMatch){.list_id = g_strdup("test.example.com"), .position = -1, .header = g_strdup("X-Kind"),
+                           .pattern = g_strdup("cheap"), .target = g_strdup("reject")};
+    g_assert_true(header_match_add(bench->store, match, &error));
+    assert_verdict(bench_post(bench, looped), &chain_posting, VERDICT_DISCARD);
     bench->list->emergency = true;
-    post = bench_post(bench, HEADER "List-Id: <test.example.com>\r\n\r\n");
-    assert_verdict(post, &chain_posting, VERDICT_HOLD);
-    post = bench_post(bench, HEADER "List-Id: <test.example.com>\r\n\r\n");
+    bench->list->default_member_action = ACTION_REJECT;
+    assert_verdict(bench_post(bench, looped), &chain_posting, VERDICT_DISCARD);
+    assert_verdict(bench_post(bench, cheap), &chain_posting, VERDICT_REJECT);
+    assert_verdict(bench_post(bench, HEADER "\r\n"), &chain_posting, VERDICT_HOLD);
+    Post *post = bench_post(bench, HEADER "\r\n");
     post->moderated = true;
     assert_verdict(post, &chain_posting, VERDICT_ACCEPT);
+    g_assert_true(ban_add(bench->store, "test.example.com", "anne@example.org", &error));
+    assert_verdict(bench_post(bench, HEADER "\r\n"), &chain_posting, VERDICT_DISCARD);
 }
 
 static void test_nonmember_actions(Bench *bench, gconstpointer data)
