@@ -9,6 +9,7 @@
 #include "mail/message.h"
 #include "mail/notice.h"
 #include "lists/keys.h"
+#include "store/list_post.h"
 #include "store/member.h"
 #include "switchboard/meta.h"
 

@@ -9,6 +9,7 @@
 #include "posting/order.h"
 #include "store/ban.h"
 #include "store/held.h"
+#include "store/list_post.h"
 
 void judge_soon(Post *post, const char *list_id)
 {

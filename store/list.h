@@ -45,6 +45,7 @@ typedef struct List {
     bool advertised, allow_list_posts, anonymous_list, emergency, administrivia;
     bool include_rfc2369_headers, first_strip_reply_to, require_explicit_destination;
     bool sender_confirmation, respond_to_post_requests, admin_immed_notify, admin_notify_mchanges;
+    bool admin_notify_held_with_attachment, probe_add_dsn;
     bool send_welcome_message, send_goodbye_message, process_bounces;
     int64_t max_days_to_hold; /* 0: for ever */
     bool digests_enabled, digest_send_periodic, digest_is_default;
@@ -159,34 +160,6 @@ typedef struct ListCriteria {
 GPtrArray *list_page(Store *store, const ListCriteria *criteria, const char *after, int64_t skip, unsigned limit,
                      GError **error);
 bool list_total(Store *store, const ListCriteria *criteria, int64_t *total, GError **error);
-
-/* Count a post that was accepted for delivery: *post_id is its number, and last_post_at becomes time. */
-bool list_count_post(Store *store, const char *list_id, int64_t time, int64_t *post_id, GError **error);
-/* Count a post as list_count_post() does, when list_record_message_id() told its number (SeenMail.next) earlier in this
- * transaction. So no answer of the database is waited for. */
-bool list_take_number(Store *store, const char *list_id, int64_t time, int64_t post_id, GError **error);
-
-/* Set *known as list_record_message_id() would, and record nothing. The _soon() function announces it (store.h). */
-void list_knows_message_id_soon(Store *store, const char *list_id, const char *message_id, const char *entry);
-bool list_knows_message_id(Store *store, const char *list_id, const char *message_id, const char *entry, bool *known,
-                           GError **error);
-
-/* A mail that was seen on a list. */
-typedef struct SeenMail {
-    const char *message_id;
-    const char *entry; /* the trace of the mail's entry, or the hash in the entry's name (switchboard/entry.h) */
-    const char *spool; /* where the entry is: the spool's id */
-    int64_t time;
-    int64_t *next; /* NULL, or set to the list's next post number; 0: the Message-ID was recorded before */
-} SeenMail;
-
-/* Record that a mail was seen on the list. *known is true when another entry recorded the same Message-ID earlier, and
- * false when it was this same entry. */
-bool list_record_message_id(Store *store, const char *list_id, const SeenMail *seen, bool *known, GError **error);
-
-/* Note that a recorded mail, named by message_id and entry, is in another spool (seen->spool) since seen->time, because
- * somebody accepted it there after it was held. Without such a record nothing happens. */
-bool list_move_message_id(Store *store, const char *list_id, const SeenMail *seen, GError **error);
 
 /* A value that lists have set for a setting. */
 typedef struct ListNamed {

@@ -35,6 +35,7 @@
 #include "runners/post_hop.h"
 #include "runners/post_names.h"
 #include "store/account.h"
+#include "store/list_post.h"
 #include "store/stranger.h"
 
 /* The metadata of the entry with what the rules found, for a row of the store; g_free(). */

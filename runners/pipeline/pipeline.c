@@ -5,6 +5,7 @@
 #include "runners/keys.h"
 #include "runners/post_hop.h"
 #include "runners/post_names.h"
+#include "store/list_post.h"
 
 /* Only what belongs to a list's posts has a number. */
 static bool is_post(Entry *entry)

@@ -20,6 +20,7 @@
 #include "store/domain.h"
 #include "store/held.h"
 #include "store/list_log.h"
+#include "store/list_post.h"
 #include "store/secret.h"
 #include "store/store.h"
 #include "switchboard/entry.h"

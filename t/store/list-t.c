@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "store/store.h"
 #include "store/list_archive.h"
+#include "store/list_post.h"
 #include "store/store_internal.h"
 #include "store/token.h"
 #include "t/store/fixture.h"

@@ -11,6 +11,7 @@
 #include "store/held.h"
 #include "store/host.h"
 #include "store/list.h"
+#include "store/list_post.h"
 #include "store/outbox.h"
 #include "t/store/fixture.h"
 

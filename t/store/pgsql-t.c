@@ -9,6 +9,7 @@
 #include "store/ban.h"
 #include "store/foreign.h"
 #include "store/generation.h"
+#include "store/list_post.h"
 #include "store/member.h"
 #include "store/pgsql_connection.h"
 #include "store/pgsql_transaction.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/held.h"
+#include "store/list_post.h"
 #include "store/restored.h"
 #include "t/store/fixture.h"
 

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "store/list_post.h"
 #include "store/migrate.h"
 #include "store/store_internal.h"
 #include "t/store/fixture.h"

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "store/host.h"
+#include "store/list_post.h"
 #include "switchboard/meta.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"
