@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/mailbox.h"
 #include "lists/held_post.h"
 #include "mail/downgrade.h"
 #include "mail/header.h"
@@ -195,21 +196,51 @@ static void get_one(Call *call)
     answer_found(call, list ? held_json(call, call->rest->store, list, held, &error) : NULL, &error);
 }
 
+#define FORWARD_MAX 10 /* addresses of one call */
+
+/* Read the addresses to which the post is sent, as Mailman 3.3.10 takes them: one, or several. NULL: 400 was
+ * answered. */
+static char **read_forward(Call *call)
+{
+    g_auto(GStrv) addresses = form_words(call, "forward");
+    unsigned count = g_strv_length(addresses);
+    if (count > FORWARD_MAX) {
+        form_refuse(call, "forward", "%u addresses; allowed: up to %d", count, FORWARD_MAX);
+        return NULL;
+    }
+    for (unsigned i = 0; i < count; i++)
+        if (!mailbox_legible(addresses[i])) {
+            form_refuse(call, "forward", "\"%s\" is no address", addresses[i]);
+            return NULL;
+        }
+    return g_steal_pointer(&addresses);
+}
+
+/* Forwarding comes first: the verdict may remove the post. */
+static bool forward_and_decide(Call *call, Work *work, char *const *forward, HeldVerdict verdict, GError **error)
+{
+    bool told;
+    g_autoptr(Held) held = find(call);
+    const char *comment = form_is_empty(call, "comment") ? NULL : form_text(call, "comment");
+    for (; held && *forward; forward++)
+        if (!held_post_forward(work, held->number, *forward, error))
+            return false;
+    return held && held_post_decide(work, held->number, verdict, comment, &told, error);
+}
+
 static void post(Call *call)
 {
     static const HeldVerdict verdicts[] = {[ACTION_ACCEPT] = HELD_ACCEPT, [ACTION_REJECT] = HELD_REJECT,
                                            [ACTION_DISCARD] = HELD_DISCARD, [ACTION_DEFER] = HELD_DEFER,
                                            [ACTION_HOLD] = HELD_DEFER};
     GError *error = NULL;
-    bool told;
     int action = ACTION_DEFER;
-    if (!form_expect(call, "action", "comment") || !form_choice(call, "action", FORM_ACTIONS, &action))
+    if (!form_expect(call, "action", "comment forward") || !form_choice(call, "action", FORM_ACTIONS, &action))
         return;
-    g_autoptr(Work) work = rest_begin(call);
-    g_autoptr(Held) held = work ? find(call) : NULL;
-    const char *comment = form_is_empty(call, "comment") ? NULL : form_text(call, "comment");
-    rest_finish(call, work, held && held_post_decide(work, held->number, verdicts[action], comment, &told, &error),
-                &error);
+    g_auto(GStrv) forward = read_forward(call);
+    g_autoptr(Work) work = forward ? rest_begin(call) : NULL;
+    if (work)
+        rest_finish(call, work, forward_and_decide(call, work, forward, verdicts[action], &error), &error);
 }
 
 static const RestField fields[] = {
@@ -232,6 +263,7 @@ static const RestField fields[] = {
     {"subject", MAY_LIST, MAY_NOBODY},
     {"action", MAY_NOBODY, MAY_LIST},
     {"comment", MAY_NOBODY, MAY_LIST},
+    {"forward", MAY_NOBODY, MAY_LIST},
     {0},
 };
 

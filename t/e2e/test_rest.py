@@ -491,6 +491,9 @@ def test_a_post_is_held_and_decided(site, api, ant):
         assert shown["Message-ID"] == f"<rest-{action}@x>"
         assert shown.get_payload(decode=True).decode("utf-8").strip() == "Grüße."
         assert api.call("POST", one, action="king").status == 400
+        for wrong in ("nobody", ["a@example.org", "b@"], [f"a{number}@example.org" for number in range(11)]):
+            refused = api.call("POST", one, {"action": action, "forward": wrong})
+            assert refused.status == 400 and "forward" in refused.json["description"], wrong
         assert api.call("POST", one, action="defer").status == 204
         assert api.call("POST", one, action=action, comment="because").status == 204
         assert api.call("POST", one, action=action).status == 404, "decided once"
