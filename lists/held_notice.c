@@ -85,10 +85,15 @@ static bool tell_of_one(Work *work, const List *list, const Held *held, GError *
                                     {"number", number},   {"size", size},            {0}};
     g_autoptr(json_t) post = held->meta ? meta_parse(held->meta, strlen(held->meta), NULL) : NULL;
     const ModeratorLetter letter = {
-        .letter = {.template = "held_moderators", .attach = NOTICE_MESSAGE, .about = held->message, .most = ATTACH_MAX,
+        .letter = {.template = "held_moderators",
+                   .attach = list->admin_notify_held_with_attachment ? NOTICE_MESSAGE : NOTICE_ALONE,
+                   .about = held->message,
+                   .most = ATTACH_MAX,
                    .date = held->held_at, .trace = meta_string(post, META_TRACE, NULL)},
         .values = values, .about = {.first = held->number, .last = held->number},
-        .attached = held->size <= ATTACH_MAX ? "attached_whole" : "attached_start"};
+        .attached = !list->admin_notify_held_with_attachment ? "attached_not"
+                    : held->size <= ATTACH_MAX               ? "attached_whole"
+                                                             : "attached_start"};
     return moderator_letter(work, list, &letter, error);
 }
 
@@ -145,10 +150,12 @@ static int64_t item(const Items *items, unsigned at)
     return g_array_index(items->numbers, int64_t, at);
 }
 
-/* Their messages, as far as there is room for the start of each. */
-static bool read_messages(Work *work, const Items *items, GPtrArray *messages, GError **error)
+/* Their messages, where the list attaches any, as far as there is room for the start of each. */
+static bool read_messages(Work *work, const List *list, const Items *items, GPtrArray *messages, GError **error)
 {
-    for (unsigned at = 0; at < items->numbers->len && items->numbers->len <= ATTACH_MAX / ATTACH_LEAST; at++) {
+    if (!list->admin_notify_held_with_attachment || items->numbers->len > ATTACH_MAX / ATTACH_LEAST)
+        return true;
+    for (unsigned at = 0; at < items->numbers->len; at++) {
         g_autoptr(Held) held = held_find(work_store(work), item(items, at), error);
         if (!held)
             return false;
@@ -161,11 +168,12 @@ static bool read_messages(Work *work, const Items *items, GPtrArray *messages, G
 static bool tell_of_many(Work *work, const List *list, Items *items, ModeratorLetter *letter, GError **error)
 {
     g_autoptr(GPtrArray) messages = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
-    if (!read_messages(work, items, messages, error))
+    if (!read_messages(work, list, items, messages, error))
         return false;
     unsigned count = items->numbers->len;
     g_autoptr(GBytes) first = messages->len > 0 ? g_ptr_array_steal_index(messages, 0) : NULL;
     letter->letter.attach = first ? NOTICE_MESSAGE : NOTICE_ALONE;
+    letter->attached = first ? "attached_starts" : "attached_none";
     letter->letter.about = first;
     letter->letter.further = messages;
     letter->letter.most = count ? ATTACH_MAX / count : 0;

@@ -73,7 +73,7 @@ const TemplateName template_table[] = {
      "tells an author about a post that is to be sent at a time"},
     {NULL, "list:member:generic:footer", TEMPLATE_OF_LIST, DECORATION,
      "stands below posts where no other footer is set"},
-    {"held_many", "list:admin:action:posts", TEMPLATE_OF_LIST, "count items mark days page",
+    {"held_many", "list:admin:action:posts", TEMPLATE_OF_LIST, "count items attached mark days page",
      "several posts wait for a moderator"},
     {"archived_posts", "list:user:notice:archived-posts", TEMPLATE_OF_LIST, "first last count",
      "brings posts that somebody asked for"},

@@ -47,6 +47,8 @@ const ListSetting list_settings[] = {
             .example = "^list@.*\\.example\\.org$"),
     OF_LIST(admin_immed_notify, SETTING_BOOL, "yes", NULL,
             "Tell the owners at once when a post, or a request to join or leave, waits for them."),
+    OWN_OF_LIST(admin_notify_held_with_attachment, SETTING_BOOL, "yes", NULL,
+                "Attach held posts to the letters that tell the owners of them."),
     OF_LIST(admin_notify_mchanges, SETTING_BOOL, "no", NULL, "Tell the owners when somebody joins or leaves."),
     OF_LIST(administrivia, SETTING_BOOL, "yes", NULL, "Hold posts that look like commands."),
     OF_LIST(advertised, SETTING_BOOL, "yes", NULL, "Show the list where lists are listed."),
@@ -255,6 +257,8 @@ const ListSetting list_settings[] = {
             .example = "plain"),
     OF_LIST(preferred_language, SETTING_LINE, "en", LANGUAGE,
             "The language of what the list says, one that GNU Mailman knows.", .example = "de"),
+    OWN_OF_LIST(probe_add_dsn, SETTING_BOOL, "yes", NULL,
+                "Attach to a probe the mail that came back, or its header where it is large."),
     OF_LIST(process_bounces, SETTING_BOOL, "yes", NULL, "Count bounces against members."),
     OWN_OF_LIST(refuse_message_size, SETTING_INTEGER, "5120", NULL,
                 "Refuse posts larger than this at the door, in place of holding them; less than twice max_message_size "

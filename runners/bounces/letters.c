@@ -90,7 +90,7 @@ static bool send_probe(Case *given, const Letter *about, GError **error)
     /* Not by virgin, and without Precedence: what is "bulk" would not come back. */
     ListLetter letter = {.template = "bounce_probe", .to = about->address, .envelope_sender = sender->str,
                          .queue = NOTICE_QUEUE, .personal = true};
-    return send_letter(given, about, &letter, given->has_mail, NULL, error);
+    return send_letter(given, about, &letter, given->has_mail && given->list->probe_add_dsn, NULL, error);
 }
 
 static bool send_warning(Case *given, const Letter *about, GError **error)

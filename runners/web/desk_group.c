@@ -14,7 +14,8 @@ const DeskGroup desk_groups[] = {
      "reject_these_nonmembers discard_these_nonmembers sender_confirmation emergency administrivia "
      "require_explicit_destination acceptable_aliases max_message_size refuse_message_size max_num_recipients "
      "bounce_matching_headers burst_factor burst_least moderator_password"},
-    {"waiting", N_("Posts that wait"), "admin_immed_notify respond_to_post_requests max_days_to_hold max_held_size"},
+    {"waiting", N_("Posts that wait"),
+     "admin_immed_notify admin_notify_held_with_attachment respond_to_post_requests max_days_to_hold max_held_size"},
     {"posts", N_("How posts look"),
      "subject_prefix msg_header msg_footer personalize anonymous_list reply_goes_to_list reply_to_address "
      "first_strip_reply_to include_rfc2369_headers allow_list_posts"},
@@ -33,7 +34,7 @@ const DeskGroup desk_groups[] = {
      "process_bounces bounce_score_threshold bounce_temporary_weight bounce_info_stale_after "
      "bounce_you_are_disabled_warnings bounce_you_are_disabled_warnings_interval bounce_complaint_action "
      "bounce_notify_owner_on_bounce_increment bounce_notify_owner_on_disable bounce_notify_owner_on_removal "
-     "forward_unrecognized_bounces_to"},
+     "forward_unrecognized_bounces_to probe_add_dsn"},
     {"answers", N_("Automatic answers"),
      "autorespond_postings autoresponse_postings_text autorespond_owner autoresponse_owner_text autorespond_requests "
      "autoresponse_request_text autoresponse_grace_period"},

@@ -551,6 +551,17 @@ def test_probe_that_arrives(ends, clock):
     assert delivery(ends.instance, ends.address)[anne] == "enabled"
 
 
+@pytest.mark.parametrize("attached", [True, False])
+def test_what_came_back_is_in_the_probe(ends, attached):
+    anne = ends.members[0]
+    ends.instance.cli("list", "set", ends.address, "bounce_score_threshold=1",
+                      f"probe_add_dsn={'yes' if attached else 'no'}")
+    ends.send(report(anne), None, "result=probed")
+    probe, = ends.sink.transactions()
+    assert probe.to == [anne]
+    assert (b"message/rfc822" in probe.octets and b"message/delivery-status" in probe.octets) == attached
+
+
 @pytest.mark.parametrize("length", [34, 35, 43, 60, 64])
 def test_long_list_names(instances, sink, clock, length):
     """However long its name, a list's copies and probes are signed: forged reports bring a probe and nothing worse."""

@@ -8,8 +8,9 @@ import time
 
 import pytest
 
+from support import rest
 from support.corpus import SAMPLES
-from support.instance import HOST, wait_until
+from support.instance import HOST, let_through, wait_until
 from support.post import post
 
 OLGA, MARK, SUE, ANNE = "olga@example.com", "mark@example.com", "sue@example.org", "anne@example.net"
@@ -187,6 +188,46 @@ def test_approved_in_header_and_first_line(moderated):
     moderated.instance.cli("list", "set", LIST, "moderator_password=")
     moderated.post(subject="none", Approved="open sesame")
     assert ANNE not in moderated.mail()
+
+
+def test_letters_without_the_posts(clock, instances, sink):
+    """With admin_notify_held_with_attachment off, no letter about one post, several or what waits has them."""
+    instance = instances(sink.port, settings={"site": {"held_notice_interval": "1h"}}).start()
+    instance.create_list("test", [ANNE], owner=OLGA, settings=[*SETTINGS, "admin_notify_held_with_attachment=no"])
+    one = Moderated(instance, sink)
+    for subject in ("first", "second", "third"):
+        one.post(subject=subject, text="The words of the post")
+    letters = one.mail()[OLGA]
+    clock.seconds(3601)
+    for job in ("held-notices", "reminders"):
+        instance.run_job(job)
+        letters += one.mail()[OLGA]
+    assert len(letters) == 3
+    for letter in letters:
+        assert b"The words of the post" not in letter.as_bytes() and b"message/rfc822" not in letter.as_bytes()
+    assert "The message itself is not attached. Until" in body(letters[0])
+    assert "None of them is attached." in body(letters[1])
+    one.answer(reply_to(letters[0]), "accept")
+    assert [mail["Subject"] for mail in one.mail()[ANNE]] == ["first"]
+
+
+def test_forwarded_by_rest(instances, sink, tmp_path):
+    """As Mailman 3.3.10 does it: the post goes whole to each address, before the verdict removes it."""
+    let_through(tmp_path)
+    instance = instances(sink.port, settings=rest.serving(tmp_path)).start()
+    instance.create_list("test", [ANNE], owner=OLGA, settings=SETTINGS)
+    one, api = Moderated(instance, sink), rest.Rest(instance)
+    one.post(text="The words of the post")
+    one.mail()
+    held = f"lists/test.{HOST}/held/{api.call('GET', f'lists/test.{HOST}/held').json['entries'][0]['request_id']}"
+    assert api.call("POST", held, action="defer", forward="judge@example.org").status == 204
+    found = one.mail()
+    assert list(found) == ["judge@example.org"] and b"The words of the post" in found["judge@example.org"][0].as_bytes()
+    assert len(one.held()) == 1
+    both = ["judge@example.org", "jury@example.org"]
+    assert api.json("POST", held, {"action": "discard", "forward": both}).status == 204
+    assert sorted(one.mail()) == both and one.held() == []
+    assert api.call("POST", held, action="discard", forward="judge@example.org").status == 404 and one.mail() == {}
 
 
 def test_many_posts_are_one_letter(clock, instances, sink):
