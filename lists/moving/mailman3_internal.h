@@ -8,7 +8,7 @@
 #include "store/member.h"
 
 /* Columns that the tables of an older Mailman do not have. */
-typedef enum Mailman3Lack { LACKS_WATERMARK = 1, LACKS_SCORES = 2, LACKS_TAGS = 4 } Mailman3Lack;
+typedef enum Mailman3Lack { LACKS_WATERMARK = 1, LACKS_SCORES = 2, LACKS_TAGS = 4, LACKS_BASE_URL = 8 } Mailman3Lack;
 
 typedef struct Mailman3 {
     Foreign *database;

@@ -37,6 +37,7 @@ typedef struct ListColumn {
 static const ListColumn columns[] = {
     {"accept_these_nonmembers", .kind = COLUMN_WORDS},
     {"admin_immed_notify", .kind = COLUMN_FLAG},
+    {"admin_notify_held_with_attachment", .kind = COLUMN_FLAG},
     {"admin_notify_mchanges", .kind = COLUMN_FLAG},
     {"administrivia", .kind = COLUMN_FLAG},
     {"advertised", .kind = COLUMN_FLAG},
@@ -210,6 +211,8 @@ static char *choice_of(const ListColumn *column, const char *text)
     return number >= 0 && number < g_strv_length(words) ? g_strdup(words[number]) : g_strdup(text);
 }
 
+/* Mailman 3.3.10 sends no digest because of its size where the threshold is 0, as we do; older ones send one with each
+ * post. Those lack a column of that version. */
 static char *kib_of(Mailman3 *from, const char *list_id, const char *text)
 {
     double size = g_ascii_strtod(text, NULL);
@@ -217,6 +220,8 @@ static char *kib_of(Mailman3 *from, const char *list_id, const char *text)
         return g_strdup_printf("%d", (int)size + (size > (int)size));
     if (size != 0)
         return g_strdup(text);
+    if (!(from->lacks & LACKS_BASE_URL))
+        return g_strdup("0");
     moving_tell(from->moving, MOVING_CHANGED, list_id, "digest_size_threshold",
                 "0 sends a digest with each post in Mailman; it is 1 KiB now, and 0 would mean no limit");
     return g_strdup("1");

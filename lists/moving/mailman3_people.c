@@ -21,10 +21,13 @@
 
 static bool take_domain(Mailman3 *from, ForeignRows *rows, void *data, GError **error)
 {
-    const char *name = foreign_text(rows, 0), *alias = foreign_text(rows, 2);
+    const char *name = foreign_text(rows, 0), *alias = foreign_text(rows, 2), *url = foreign_text(rows, 3);
     (void)data;
     if (!name)
         return true;
+    if (url && *url)
+        moving_tell(from->moving, MOVING_LOST, name, "base_url",
+                    "%s: all domains have the pages of web_url in the section [site]", url);
     return moving_domain(from->moving, &(MovingDomain){name, foreign_text(rows, 1), alias && *alias ? alias : NULL},
                          error);
 }
@@ -34,8 +37,10 @@ bool mm_domains(Mailman3 *from, GError **error)
     bool whole;
     return moving_begin(from->moving, "domains", NULL, MOVING_AT_ONCE, &whole, error) &&
            (whole || (mm_each(from,
-                              "SELECT `mail_host`, `description`, `alias_domain`"
-                              " FROM domain ORDER BY id",
+                              from->lacks & LACKS_BASE_URL
+                                  ? "SELECT `mail_host`, `description`, `alias_domain`, NULL FROM domain ORDER BY id"
+                                  : "SELECT `mail_host`, `description`, `alias_domain`, `base_url` FROM domain "
+                                    "ORDER BY id",
                               NULL, take_domain, NULL, error) &&
                       moving_end(from->moving, error)));
 }

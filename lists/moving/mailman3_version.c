@@ -14,10 +14,14 @@ static const struct {
     {"2b73fbcc97c9", "3.3.3"}, /* and 3.3.4 */
     {"472e6d713047", NULL},    {"ec5fe422e27c", NULL},    {"bc0c49c6dda2", NULL},
     {"98224512c9c2", "3.3.5"}, /* to 3.3.8 */
-    {"2156fc3f6f7d", "3.3.9"}, /* and 3.3.10 */
+    {"2156fc3f6f7d", "3.3.9"},
+    {"729a8f2045da", NULL},
+    {"8cc1f79f4459", "3.3.10"},
+    {"bf4cf66cf589", "3.3.11"},
 };
 
-/* Columns that came later, with the default that Mailman gives them, which is ours, too. */
+/* Columns that came later, with the default that Mailman gives them, which is ours, too. Without a text nothing is told
+ * of them. */
 static const struct {
     const char *table, *column, *key, *then;
     Mailman3Lack lack;
@@ -30,6 +34,7 @@ static const struct {
      LACKS_WATERMARK},
     {"member", "bounce_score", "bounce scores", "members begin without", LACKS_SCORES},
     {"headermatch", "tag", "tags of header matches", "they have none", LACKS_TAGS},
+    {"domain", "base_url", NULL, NULL, LACKS_BASE_URL},
 };
 
 static char *known_heads(void)
@@ -58,7 +63,7 @@ bool mm_version_check(Foreign *database, GError **error)
     g_autofree char *known = known_heads();
     return fail(error, FAIL_CONFIG,
                 "%s: the version \"%s\" of its schema (alembic_version) is not known; known are those of Mailman 3.2.0 "
-                "to 3.3.10, which are %s. Bring an older Mailman up to date first",
+                "to 3.3.11, which are %s. Bring an older Mailman up to date first",
                 foreign_shown(database), head ? head : "", known);
 }
 
@@ -71,8 +76,9 @@ bool mm_version_lacks(Mailman3 *from, GError **error)
         if (has)
             continue;
         from->lacks |= later[i].lack;
-        moving_tell(from->moving, MOVING_CHANGED, "", later[i].key, "this Mailman is too old to have that; %s",
-                    later[i].then);
+        if (later[i].then)
+            moving_tell(from->moving, MOVING_CHANGED, "", later[i].key, "this Mailman is too old to have that; %s",
+                        later[i].then);
     }
     return true;
 }

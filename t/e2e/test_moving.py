@@ -622,7 +622,7 @@ def test_a_refused_database_changes_nothing(empty, site, tmp_path):
     refused(site.path, 78, "no table pendedkeyvalue")
     site.db.execute("UPDATE alembic_version SET version_num = 'ffffffffffff'")
     site.done()
-    refused(site.path, 78, '"ffffffffffff"', "2156fc3f6f7d (3.3.9)", "b2e694dfde35 (3.2.0)")
+    refused(site.path, 78, '"ffffffffffff"', "2156fc3f6f7d (3.3.9)", "8cc1f79f4459 (3.3.10)", "b2e694dfde35 (3.2.0)")
 
 
 def test_a_list_that_is_there_stays(empty, site):

@@ -18,6 +18,9 @@ CAME = {
     "9735f5e5dbdb": ("mailinglist.archive_rendering_mode",),      # 3.3.2
     "2b73fbcc97c9": (),                                           # 3.3.3, 3.3.4
     "98224512c9c2": ("mailinglist.bounce_notify_owner_on_bounce_increment",),  # 3.3.5 to 3.3.8
+    "2156fc3f6f7d": ("mailinglist.dmarc_addresses",),             # 3.3.9
+    "8cc1f79f4459": ("domain.base_url",),                         # 3.3.10
+    "bf4cf66cf589": ("mailinglist.admin_notify_held_with_attachment",),  # 3.3.11
 }
 HEADS = list(CAME)
 # Of each: the key that is told, and what a setting is then.
@@ -50,6 +53,20 @@ def test_a_site_of_that_version(empty, tmp_path, head):
         watermarks, = database.execute("SELECT count(*) FROM news WHERE watermark = 77").fetchone()
     assert tags == [None if "headermatch.tag" in lacks else "spam", None, None]
     assert (scores, watermarks) == (SCORES[0] not in lacks, "mailinglist.usenet_watermark" not in lacks)
+
+
+@pytest.mark.parametrize("head", HEADS[-2:])
+def test_what_came_with_the_newest(empty, tmp_path, head):
+    site = mailman3.Site(tmp_path / "new", head, () if head == HEADS[-1] else CAME[HEADS[-1]])
+    site.add("domain", mail_host=HOST, description="", base_url="https://lists.example.com")
+    site.list(f"talk@{HOST}", list_id=TALK, dmarc_addresses=mailman3.pickled_list(["^.*@bank\\.example$"]),
+              digest_size_threshold=0.0, admin_notify_held_with_attachment=False)
+    told = bring(empty, source(site))
+    assert f"no equal here: {HOST}: base_url: https://lists.example.com: all domains have" in told
+    assert "digest_size_threshold" not in told and told.count("no equal here") == 1
+    here = settings(empty, f"talk@{HOST}")
+    assert (here["dmarc_addresses"], here["digest_size_threshold"]) == (["^.*@bank\\.example$"], 0)
+    assert here["admin_notify_held_with_attachment"] == (head != HEADS[-1])
 
 
 def test_texts_of_files_that_the_database_names(empty, tmp_path):

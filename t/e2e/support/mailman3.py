@@ -14,6 +14,8 @@ import types
 import uuid
 
 HEAD = "98224512c9c2"  # of the schema, in alembic_version
+# Columns that came later than this head.
+LATER = ("mailinglist.dmarc_addresses", "domain.base_url", "mailinglist.admin_notify_held_with_attachment")
 
 FLAGS = ("allow_list_posts include_rfc2369_headers advertised anonymous_list admin_immed_notify admin_notify_mchanges "
          "administrivia filter_content collapse_alternatives convert_html_to_plaintext "
@@ -21,7 +23,7 @@ FLAGS = ("allow_list_posts include_rfc2369_headers advertised anonymous_list adm
          "process_bounces dmarc_mitigate_unconditionally digests_enabled digest_is_default digest_send_periodic "
          "emergency encode_ascii_prefixes first_strip_reply_to forward_auto_discards gateway_to_mail gateway_to_news "
          "nntp_prefix_subject_too obscure_addresses require_explicit_destination respond_to_post_requests "
-         "scrub_nondigest send_goodbye_message send_welcome_message topics_enabled")
+         "scrub_nondigest send_goodbye_message send_welcome_message topics_enabled admin_notify_held_with_attachment")
 NUMBERS = ("next_request_id next_digest_number volume archive_policy autorespond_owner autorespond_postings "
            "autorespond_requests filter_action bounce_score_threshold bounce_you_are_disabled_warnings "
            "forward_unrecognized_bounces_to dmarc_mitigate_action default_member_action default_nonmember_action "
@@ -33,7 +35,7 @@ TEXTS = ("list_name mail_host list_id autoresponse_owner_text autoresponse_posti
          "member_moderation_notice nonmember_rejection_notice owner_chain owner_pipeline posting_chain "
          "posting_pipeline preferred_language display_name reply_to_address subject_prefix")
 PICKLES = ("accept_these_nonmembers discard_these_nonmembers hold_these_nonmembers reject_these_nonmembers topics "
-           "moderator_password")
+           "moderator_password dmarc_addresses")
 SPANS = "autoresponse_grace_period bounce_info_stale_after bounce_you_are_disabled_warnings_interval"
 
 
@@ -43,7 +45,7 @@ def columns(words, kind):
 
 # Column -> kind; every table but the last three has a number, id.
 TABLES = {
-    "domain": {**columns("mail_host description alias_domain", "text")},
+    "domain": {**columns("mail_host description alias_domain base_url", "text")},
     "preferences": {**columns("acknowledge_posts hide_address receive_list_copy receive_own_postings", "flag"),
                     "preferred_language": "text", **columns("delivery_mode delivery_status", "number")},
     "user": {**columns("display_name password", "text"), "_user_id": "uuid", "_created_on": "time",
@@ -88,9 +90,10 @@ INDEXED, BY_NAME = "VARCHAR(255) CHARACTER SET utf8mb3 COLLATE utf8mb3_bin", ("e
 NEW_LIST = {
     **{name: True for name in (
         "allow_list_posts include_rfc2369_headers advertised admin_immed_notify administrivia collapse_alternatives "
-        "bounce_notify_owner_on_disable bounce_notify_owner_on_removal process_bounces digests_enabled "
-        "digest_send_periodic forward_auto_discards nntp_prefix_subject_too obscure_addresses "
-        "require_explicit_destination respond_to_post_requests send_goodbye_message send_welcome_message").split()},
+        "admin_notify_held_with_attachment bounce_notify_owner_on_disable bounce_notify_owner_on_removal "
+        "process_bounces digests_enabled digest_send_periodic forward_auto_discards nntp_prefix_subject_too "
+        "obscure_addresses require_explicit_destination respond_to_post_requests send_goodbye_message "
+        "send_welcome_message").split()},
     "next_request_id": 1, "next_digest_number": 1, "volume": 1, "archive_policy": 2, "filter_action": 2,
     "bounce_score_threshold": 5, "bounce_you_are_disabled_warnings": 3, "forward_unrecognized_bounces_to": 1,
     "default_member_action": 4, "default_nonmember_action": 0, "digest_volume_frequency": 1, "max_message_size": 40,
@@ -134,7 +137,7 @@ class Site:
     """Empty at first. add() puts a row into a table and returns its number. without: columns "table.name" that an older
     Mailman, whose schema has another head, does not have."""
 
-    def __init__(self, directory, head=HEAD, without=()):
+    def __init__(self, directory, head=HEAD, without=LATER):
         self.var = directory
         (self.var / "data").mkdir(parents=True)
         self.path = self.var / "data" / "mailman.db"
