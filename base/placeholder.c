@@ -32,6 +32,27 @@ char **placeholder_names(const char *text)
     return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
 }
 
+char *placeholder_keep_unknown(const char *text, const char *known, char **unknown)
+{
+    g_auto(GStrv) allowed = g_strsplit(known, " ", -1), names = placeholder_names(text);
+    g_autoptr(GString) kept = g_string_new(NULL), odd = g_string_new(NULL);
+    for (char **name = names; *name; name++)
+        if (!g_strv_contains((const char *const *)allowed, *name))
+            g_string_append_printf(odd, "%s$%s", odd->len > 0 ? ", " : "", *name);
+    for (const char *at = text; *at;) {
+        const char *name, *end;
+        size_t length = *at == '$' && at[1] != '$' ? placeholder_read(at, &name, &end) : 0;
+        g_autofree char *found = length > 0 && !g_ascii_isdigit(*name) ? g_strndup(name, length) : NULL;
+        size_t step = *at == '$' && at[1] == '$' ? 2 : 1;
+        if (found && !g_strv_contains((const char *const *)allowed, found))
+            g_string_append_c(kept, '$');
+        g_string_append_len(kept, at, (gssize)step);
+        at += step;
+    }
+    *unknown = odd->len > 0 ? g_string_free(g_steal_pointer(&odd), FALSE) : NULL;
+    return g_string_free(g_steal_pointer(&kept), FALSE);
+}
+
 bool placeholder_check(const char *what, const char *text, const char *known, GError **error)
 {
     g_auto(GStrv) names = placeholder_names(text), allowed = g_strsplit(known, " ", -1);

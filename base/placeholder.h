@@ -17,6 +17,11 @@ size_t placeholder_read(const char *dollar, const char **name, const char **end)
  * count. */
 char **placeholder_names(const char *text);
 
+/* Return text with two dollar signs before each placeholder that `known` (names, separated by blanks) lacks, so that it
+ * stays as it is written; g_free(). *unknown is set to these placeholders, "$one, $two", g_free(); NULL: there are
+ * none. */
+char *placeholder_keep_unknown(const char *text, const char *known, char **unknown);
+
 /* Does `known` (names, separated by blanks) have each placeholder of text? FAIL_NEVER: it does not; the message begins
  * with `what`, and names the placeholder and those that are known. */
 bool placeholder_check(const char *what, const char *text, const char *known, GError **error);

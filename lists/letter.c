@@ -32,7 +32,7 @@ static const struct {
     const char *ours, *mailman;
 } same_values[] = {
     {"address", "user_address"}, {"address", "user_email"}, {"address", "member"},
-    {"sender", "sender_email"},  {"reason", "reasons"},
+    {"sender", "sender_email"},  {"reason", "reasons"},      {"address", "sender_email"},
 };
 
 char *letter_member_name(const Work *work, const List *list, const char *address)
@@ -220,7 +220,7 @@ static char **recipients_of(const ListLetter *letter)
 static void translate_values(const Work *work, const List *list, const char *language, const TemplateValue *values,
                              TemplateValue copies[VALUES_MAX], GPtrArray *kept)
 {
-    static const char *const names[] = {"reasons", "reason", "items", "why", "outcome", NULL};
+    static const char *const names[] = {"reasons", "reason", "items", "data", "why", "outcome", NULL};
     for (size_t at = 0; values && values[at].name && at < VALUES_MAX - 1; at++) {
         copies[at] = values[at];
         if (!values[at].value || !g_strv_contains(names, values[at].name))
@@ -343,7 +343,7 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
 static bool tell_no_more(Work *work, const List *list, const char *address, int64_t most, GError **error)
 {
     g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, most);
-    const TemplateValue values[] = {{"address", address}, {"number", number}, {0}};
+    const TemplateValue values[] = {{"address", address}, {"number", number}, {"count", number}, {0}};
     ListLetter letter = {.template = "no_more_today", .values = values, .to = address, .in_reply_to = ""};
     return work_letter(work, list, &letter, error);
 }

@@ -2,6 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "lists/moderator_letter.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "lists/token_return.h"
 #include "store/pending.h"
@@ -31,6 +33,15 @@ static char *items_text(const Work *work, const List *list, const ModeratorLette
     return g_strdup_printf("%s\n\n    %s", letter->items, sentence);
 }
 
+/* Posts and requests in one text, as Mailman's reminder has them. */
+static char *all_items(const ModeratorLetter *letter, const char *items)
+{
+    const TemplateValue *value = letter->values;
+    while (value->name && strcmp(value->name, "request_items") != 0)
+        value++;
+    return value->name ? g_strdup_printf("%s\n\n%s", items, value->value) : g_strdup(items);
+}
+
 /* letter->letter.mark is set. */
 static bool write_to(Work *work, const List *list, const ModeratorLetter *letter, const char *moderator, GError **error)
 {
@@ -46,10 +57,12 @@ static bool write_to(Work *work, const List *list, const ModeratorLetter *letter
     g_autofree char *attached =
         letter->attached ? letter_sentence(work, list, language, letter->attached, NULL) : g_strdup("");
     g_autofree char *items = items_text(work, list, letter, language);
+    g_autofree char *data = all_items(letter, items);
     g_autofree char *page = decides ? letter_page(work, list, language, "decide", token) : g_strdup("");
     TemplateValue values[VALUES_MAX + 1] = {
-        {"mark", back.mark ? back.mark : ""}, {"days", days}, {"attached", attached}, {"items", items}, {"page", page}};
-    for (size_t at = 0, own = 5; letter->values[at].name && own < VALUES_MAX; at++, own++)
+        {"mark", back.mark ? back.mark : ""}, {"days", days}, {"attached", attached},
+        {"items", items},                     {"page", page}, {"data", data}};
+    for (size_t at = 0, own = 6; letter->values[at].name && own < VALUES_MAX; at++, own++)
         values[own] = letter->values[at];
     ListLetter one = letter->letter;
     one.values = values;

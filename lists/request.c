@@ -15,7 +15,10 @@ static bool reject(Work *work, const List *list, const Pending *request, const c
 {
     g_autofree char *language = letter_language(work, list, request->address);
     g_autofree char *none = letter_sentence(work, list, language, "no_reason", NULL);
-    const TemplateValue values[] = {{"address", request->address}, {"reason", reason && *reason ? reason : none}, {0}};
+    g_autofree char *asked = letter_sentence(
+        work, list, language, request->kind == PENDING_JOIN ? "asked_to_join" : "asked_to_leave", NULL);
+    const TemplateValue values[] = {
+        {"address", request->address}, {"request", asked}, {"reason", reason && *reason ? reason : none}, {0}};
     ListLetter letter = {.template = request->kind == PENDING_JOIN ? "join_rejected" : "leave_rejected",
                          .values = values, .language = language, .to = request->address};
     return work_letter(work, list, &letter, error);

@@ -18,7 +18,7 @@ const char template_common[] = LIST_PLACEHOLDERS " list_requests site_address si
 #define TOKEN PERSON " token confirm_email mark days asked page"
 #define POST_VALUES "subject reasons sender sender_email"
 #define HELD POST_VALUES " number size"
-#define BOUNCE PERSON " status reason reasons outcome text score threshold next removal warnings_left"
+#define BOUNCE PERSON " sender_email status reason reasons outcome text score threshold next removal warnings_left"
 
 const TemplateName template_table[] = {
     {"list_created", "domain:admin:notice:new-list", TEMPLATE_OF_DOMAIN, "",
@@ -32,7 +32,8 @@ const TemplateName template_table[] = {
     {"bounce_owner_disabled", "list:admin:notice:disable", TEMPLATE_OF_LIST, BOUNCE,
      "a member gets no more mail because of bounces"},
     {"bounce_owner_score", "list:admin:notice:increment", TEMPLATE_OF_LIST, BOUNCE, "a member's mail came back"},
-    {"reminder", "list:admin:notice:pending", TEMPLATE_OF_LIST, "count requests items request_items mark days page",
+    {"reminder", "list:admin:notice:pending", TEMPLATE_OF_LIST,
+     "count requests items request_items data mark days page",
      "the daily reminder of what waits for the moderators"},
     {"bounce_owner_removed", "list:admin:notice:removal", TEMPLATE_OF_LIST, BOUNCE,
      "a member was removed because of bounces"},
@@ -54,12 +55,12 @@ const TemplateName template_table[] = {
     {"goodbye", "list:user:notice:goodbye", TEMPLATE_OF_LIST, PERSON " undo how mark",
      "says that somebody has left, and how to undo that"},
     {"held_poster", "list:user:notice:hold", TEMPLATE_OF_LIST, HELD, "tells an author that the post waits"},
-    {"no_more_today", "list:user:notice:no-more-today", TEMPLATE_OF_LIST, PERSON " number",
+    {"no_more_today", "list:user:notice:no-more-today", TEMPLATE_OF_LIST, PERSON " sender_email number count",
      "the last answer that an address gets today"},
     {"post_acknowledged", "list:user:notice:post", TEMPLATE_OF_LIST, POST_VALUES,
      "tells a member that the post was distributed"},
     {"bounce_probe", "list:user:notice:probe", TEMPLATE_OF_LIST, BOUNCE, "asks whether an address works"},
-    {"join_rejected", "list:user:notice:refuse", TEMPLATE_OF_LIST, PERSON " reason reasons",
+    {"join_rejected", "list:user:notice:refuse", TEMPLATE_OF_LIST, PERSON " request reason reasons",
      "a request to join was refused"},
     {"rejected", "list:user:notice:rejected", TEMPLATE_OF_LIST, POST_VALUES,
      "tells an author that the post was rejected"},
@@ -102,7 +103,7 @@ const TemplateName template_table[] = {
      "the same, where the list sends no goodbye"},
     {"leave_brake", "list:admin:notice:leave-brake", TEMPLATE_OF_LIST, "domain left waiting",
      "tells the owners that too many left at once, and further ones wait"},
-    {"leave_rejected", "list:user:notice:refuse-leave", TEMPLATE_OF_LIST, PERSON " reason reasons",
+    {"leave_rejected", "list:user:notice:refuse-leave", TEMPLATE_OF_LIST, PERSON " request reason reasons",
      "a request to leave was refused"},
     {"source_failed", "list:admin:notice:source-failed", TEMPLATE_OF_LIST, "source kind place fault",
      "tells the owners that members from outside cannot be read"},
@@ -134,12 +135,24 @@ bool template_place_allowed(const TemplateName *name, const char *place, GError 
                : fail(error, FAIL_NEVER, "%s is not a list's to set; set it for the domain or the site", name->mailman);
 }
 
-bool template_check(const TemplateName *name, const char *text, GError **error)
+/* The placeholders of the template; g_free() */
+static char *known_of(const TemplateName *name)
 {
     bool decoration = !name->file || g_str_has_prefix(name->file, "digest_");
-    g_autofree char *known = decoration     ? g_strdup(name->values)
-                             : *name->values ? g_strconcat(name->values, " ", template_common, NULL)
-                                             : g_strdup(template_common);
+    return decoration      ? g_strdup(name->values)
+           : *name->values ? g_strconcat(name->values, " ", template_common, NULL)
+                           : g_strdup(template_common);
+}
+
+char *template_keep_unknown(const TemplateName *name, const char *text, char **unknown)
+{
+    g_autofree char *known = known_of(name);
+    return placeholder_keep_unknown(text, known, unknown);
+}
+
+bool template_check(const TemplateName *name, const char *text, GError **error)
+{
+    g_autofree char *known = known_of(name);
     if (!g_utf8_validate(text, -1, NULL))
         return fail(error, FAIL_NEVER, "%s: the text is not UTF-8", name->mailman);
     size_t length = strlen(text);

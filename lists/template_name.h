@@ -36,6 +36,10 @@ extern const char template_common[];
  * domain, or "" for the site. FAIL_NEVER: it may not; the message says who may. */
 bool template_place_allowed(const TemplateName *name, const char *place, GError **error);
 
+/* Return the text as it can be set for the template: unknown placeholders stay as they are written; g_free(). *unknown
+ * is set to them, "$one, $two", g_free(); NULL: there are none. */
+char *template_keep_unknown(const TemplateName *name, const char *text, char **unknown);
+
 /* Check the placeholders of a text for the template. FAIL_NEVER: the template does not know one; the message names it
  * and those that there are. */
 bool template_check(const TemplateName *name, const char *text, GError **error);

@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/placeholder.h"
 #include "lists/authority.h"
 #include "lists/list_name.h"
 #include "lists/moving/moving_internal.h"
 #include "lists/own_address.h"
 #include "lists/setting_check.h"
+#include "lists/template_name.h"
 #include "lists/template_set.h"
 #include "store/ban.h"
 #include "store/list_setting.h"
@@ -53,13 +55,31 @@ static char *one_line(Moving *moving, const char *place, const MovingSetting *se
     return g_strjoinv(" ", lines);
 }
 
+/* A placeholder that only the other system fills in stays as it is written, and the text is not left out for it. */
+static void tell_unknown(Moving *moving, const char *place, const char *key, const char *unknown)
+{
+    if (unknown)
+        moving_tell(moving, MOVING_CHANGED, place, key,
+                    "%s: nothing here has this meaning, so it stays as it is written", unknown);
+}
+
+static char *text_value(Moving *moving, const ListSetting *row, const char *place, const MovingSetting *setting)
+{
+    g_autofree char *unknown = NULL;
+    if (!row->placeholders)
+        return g_strdup(setting->value);
+    char *usable = placeholder_keep_unknown(setting->value, row->placeholders, &unknown);
+    tell_unknown(moving, place, setting->key, unknown);
+    return usable;
+}
+
 /* The value in its usual form; NULL with error: it is not allowed. */
 static char *usual_value(Moving *moving, const ListSetting *row, const char *place, const MovingSetting *setting,
                          GError **error)
 {
     g_autofree char *value = row->type == SETTING_WORDS  ? good_words(moving, row, place, setting)
                              : row->type == SETTING_LINE ? one_line(moving, place, setting)
-                                                         : g_strdup(setting->value);
+                                                         : text_value(moving, row, place, setting);
     g_autofree char *usual = list_setting_canonical(row, value, error);
     const Config *config = moving->site.site->config;
     return usual && (!config || setting_check(config, row->name, usual, error)) ? g_steal_pointer(&usual) : NULL;
@@ -214,14 +234,29 @@ bool moving_template_is_set(Moving *moving, const char *place, const char *name,
     return is_set(moving, place, name, NULL, set, error);
 }
 
-bool moving_template(Moving *moving, const TemplateText *text, GError **error)
+static char *usable_text(Moving *moving, const TemplateText *text)
+{
+    g_autofree char *unknown = NULL;
+    const TemplateName *name = text->text ? template_name_find(text->name) : NULL;
+    if (!name || !g_utf8_validate(text->text, -1, NULL))
+        return g_strdup(text->text);
+    char *usable = template_keep_unknown(name, text->text, &unknown);
+    tell_unknown(moving, place_word(text->place), text->name, unknown);
+    return usable;
+}
+
+bool moving_template(Moving *moving, const TemplateText *written, GError **error)
 {
     Work *work;
     bool set;
     GError *refusal = NULL;
-    g_autofree char *what = g_strdup_printf("%s of %s", text->name, *text->place ? text->place : "the site");
-    if ((!*text->place || *text->place == '@') && !moving_may_site(moving, "site_template", what))
+    TemplateText usable = *written;
+    const TemplateText *text = &usable;
+    g_autofree char *what = g_strdup_printf("%s of %s", written->name,
+                                             *written->place ? written->place : "the site");
+    if ((!*written->place || *written->place == '@') && !moving_may_site(moving, "site_template", what))
         return true;
+    g_autofree char *octets = usable.text = usable_text(moving, written);
     if (!moving_try(moving, &work, error))
         return false;
     bool done = is_set(moving, text->place, text->name, text->language, &set, &refusal) &&

@@ -230,6 +230,30 @@ def test_forwarded_by_rest(instances, sink, tmp_path):
     assert api.call("POST", held, action="discard", forward="judge@example.org").status == 404 and one.mail() == {}
 
 
+def test_placeholders_of_mailmans_texts(moderated):
+    """Placeholders that only some letters of Mailman have: the reminder, a refusal, and the last answer of a day."""
+    one, texts = moderated, {"list:admin:notice:pending": "Waiting: $data", "list:user:notice:no-more-today":
+                             "$sender_email wrote $count times", "list:user:notice:refuse": "[$request] $reason"}
+    for name, text in texts.items():
+        path = one.instance.directory / "text"
+        path.write_text(text)
+        one.instance.cli("template", "set", name, path, "--list", LIST)
+    one.instance.cli("list", "set", LIST, "subscription_policy=moderate", "max_days_to_hold=0")
+    one.post(subject="held")
+    one.answer(f"test-join@{HOST}", subject="", sender="new@example.org")
+    asked = one.mail()["new@example.org"][0]
+    one.answer(asked["From"].addresses[0].addr_spec, sender="new@example.org")
+    one.mail()
+    one.instance.run_job("reminders")
+    reminder = body(one.mail()[OLGA][0])
+    assert "Waiting: " in reminder and '"held"' in reminder and "new@example.org" in reminder
+    one.instance.cli("pending", "reject", one.instance.cli("pending", "ls", "--names").split()[0], "--reason=full")
+    assert "[To join the list] full" in body(one.mail()["new@example.org"][0])
+    for _ in range(12):
+        one.answer(f"test-request@{HOST}", subject="help", sender="often@example.org")
+    assert "often@example.org wrote 10 times" in body(one.mail()["often@example.org"][-1])
+
+
 def test_many_posts_are_one_letter(clock, instances, sink):
     """The first is told at once; what comes within held_notice_interval is told together, by the timer."""
     instance = instances(sink.port, settings={"site": {"held_notice_interval": "1h"}}).start()

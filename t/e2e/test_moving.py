@@ -321,6 +321,7 @@ def check_lists(instance, told):
             "SELECT place, name, language, uri, text FROM template ORDER BY place, name").fetchall()
     assert (posts[TALK], posts[NEWS], password, watermark) == (1234, 1, HASH, 77)
     assert list(map(tuple, texts)) == [
+        ("", "list:user:notice:post", "de", "", "Danke: $subject $$hyperkitty_url"),
         (f"@{OTHER}", "list:member:regular:footer", "en", "", "-- \n$display_name\n"),
         (TALK, "list:user:notice:welcome", "", "", "Bienvenue $user_name")]
     for line in (f"left out: {TALK}: accept_these_nonmembers: \"nonsense\" is not allowed",
@@ -329,11 +330,12 @@ def check_lists(instance, told):
                  f"changed: {TALK}: description: its lines were joined to one",
                  f"left out: {NEWS}: preferred_language: \"xx\"",
                  f"changed: {NEWS}: digest_size_threshold: 0 sends",
-                 f"left out: {NEWS}: autoresponse_owner_text: ",
+                 f"changed: {NEWS}: autoresponse_owner_text: $what: nothing here has this meaning",
                  f"left out: {QUIET}: default_member_action: \"99\"",
                  f"left out: {NEWS}: ban ^(unclosed: ", f"left out: {TALK}: header match x-a: (: ",
                  "no equal here: list:nobody:knows: ", "changed: site: list:user:notice:hold: Mailman's text",
-                 f"left out: @{OTHER}: list:user:notice:goodbye: ", "left out: site: list:user:notice:post: "):
+                 f"left out: @{OTHER}: list:user:notice:goodbye: ",
+                 "changed: site: list:user:notice:post: $hyperkitty_url: nothing here"):
         assert "\n" + line in "\n" + told, line
     assert [(row["address"], row["list"]) for row in instance.rows("ban", "ls", f"talk@{HOST}")] == \
         [("^.*@evil\\.example$", TALK), ("evil@example.com", TALK)]

@@ -69,6 +69,22 @@ def test_what_came_with_the_newest(empty, tmp_path, head):
     assert here["admin_notify_held_with_attachment"] == (head != HEADS[-1])
 
 
+@pytest.mark.parametrize("busy", ["talk", "talk-owner"])
+@pytest.mark.parametrize("by", ["members", "posts"])
+def test_of_two_names_that_collide_the_busier_stays(empty, tmp_path, busy, by):
+    """Mail to the one would be mail to the owners of the other."""
+    site = mailman3.Site(tmp_path / "old")
+    site.add("domain", mail_host=HOST)
+    for name in ("talk", "talk-owner"):
+        site.list(f"{name}@{HOST}", post_id=7 if (by, name) == ("posts", busy) else 1)
+    if by == "members":
+        site.member(f"{busy}.{HOST}", address=site.address("anne@example.org"))
+    told = bring(empty, source(site), code=1)
+    assert empty.cli("list", "ls", "--names").split() == [f"{busy}@{HOST}"]
+    other, = {"talk", "talk-owner"} - {busy}
+    assert f"left out: {other}.{HOST}: " in told
+
+
 def test_texts_of_files_that_the_database_names(empty, tmp_path):
     """Root reads what Mailman's user could not, so only what everybody may read is a text of Mailman's."""
     site = mailman3.Site(tmp_path / "mailman")
