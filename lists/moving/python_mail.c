@@ -8,6 +8,9 @@
 #include "mail/mbox.h"
 #include "mail/parameter.h"
 
+#define REPORT "message/delivery-status"
+#define NO_SEPARATOR "email.errors.MissingHeaderBodySeparatorDefect"
+#define NOT_CLOSED "email.errors.CloseBoundaryNotFoundDefect"
 #define DEPTH_MOST 100
 #define PARTS_MOST 10000 /* of all depths: a part may stand in several places */
 
@@ -90,7 +93,8 @@ static bool write_field(Writer *writer, const PickleValue *field, bool outermost
         return true;
     if (!*name || strpbrk(name, ":\r\n \t"))
         return fail(writer->error, FAIL_NEVER, "a header field has a wrong name");
-    g_string_append_printf(writer->text, "%s: ", name);
+    /* Python takes blanks off the beginning of a value. Where its first line is empty, there mostly were none. */
+    g_string_append_printf(writer->text, "%s:%s", name, value->len > 0 && value->str[0] == '\n' ? "" : " ");
     append_value(writer, value);
     g_string_append_c(writer->text, '\n');
     return writer->text->len <= MBOX_MAIL_MAX || fail(writer->error, FAIL_NEVER, "the mail is too large");
@@ -111,6 +115,18 @@ static char *field_of(const PickleValue *fields, const char *name)
     return NULL;
 }
 
+/* Did Python's parser note this fault in the mail? Then it is to be there again. */
+static bool has_defect(const PickleValue *state, const char *name)
+{
+    const PickleValue *defects = pickle_get(state, "defects");
+    for (guint i = 0; defects && defects->type == PICKLE_LIST && i < defects->items->len; i++) {
+        const PickleValue *defect = defects->items->pdata[i];
+        if (defect->type == PICKLE_OBJECT && g_strcmp0(defect->bytes->str, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool write_parts(Writer *writer, const PickleValue *state, const GPtrArray *parts, const char *boundary)
 {
     const PickleValue *before = pickle_get(state, "preamble"), *after = pickle_get(state, "epilogue");
@@ -124,16 +140,25 @@ static bool write_parts(Writer *writer, const PickleValue *state, const GPtrArra
         if (!write_mail(writer, parts->pdata[i]))
             return false;
     }
-    g_string_append_printf(writer->text, "\n--%s--\n", boundary);
+    if (has_defect(state, NOT_CLOSED))
+        return true;
+    g_string_append_printf(writer->text, "\n--%s--%s", boundary, pickle_string(after) ? "\n" : "");
     return !pickle_string(after) || append_lines(writer, after);
 }
 
-/* Blocks of fields, of a delivery report, or the one mail inside message/rfc822. */
-static bool write_inside(Writer *writer, const GPtrArray *parts)
+/* The one mail inside message/rfc822, or the blocks of fields of a delivery report: each has an empty line behind it
+ * but for the last. */
+static bool write_inside(Writer *writer, const GPtrArray *parts, bool blocks)
 {
-    for (guint i = 0; i < parts->len; i++)
+    for (guint i = 0; i < parts->len; i++) {
+        if (blocks && i > 0)
+            g_string_append_c(writer->text, '\n');
         if (!write_mail(writer, parts->pdata[i]))
             return false;
+        const PickleValue *part = parts->pdata[i];
+        if (blocks && !has_defect(part->state, NO_SEPARATOR) && g_str_has_suffix(writer->text->str, "\n"))
+            g_string_truncate(writer->text, writer->text->len - 1);
+    }
     return true;
 }
 
@@ -145,9 +170,10 @@ static bool write_body(Writer *writer, const PickleValue *state, const char *typ
     g_autoptr(ContentType) parsed = type ? content_type_parse(type) : NULL;
     g_autofree char *boundary = parsed ? content_type_first(parsed, "boundary") : NULL;
     if (!type || g_ascii_strncasecmp(type, "multipart/", strlen("multipart/")) != 0)
-        return write_inside(writer, body->items);
+        return write_inside(writer, body->items, type && g_ascii_strncasecmp(type, REPORT, strlen(REPORT)) == 0);
     if (!boundary)
         return fail(writer->error, FAIL_NEVER, "a part has parts, and no boundary");
+    g_strchomp(boundary); /* as Python reads it */
     return write_parts(writer, state, body->items, boundary);
 }
 
@@ -163,7 +189,8 @@ static bool write_mail(Writer *writer, const PickleValue *mail)
     for (guint i = 0; i < fields->items->len; i++)
         if (!write_field(writer, fields->items->pdata[i], writer->depth == 0))
             return false;
-    g_string_append_c(writer->text, '\n');
+    if (!has_defect(mail->state, NO_SEPARATOR))
+        g_string_append_c(writer->text, '\n');
     g_autofree char *type = field_of(fields, "Content-Type");
     writer->depth++;
     bool written = write_body(writer, mail->state, type);
@@ -175,6 +202,8 @@ GBytes *python_mail_bytes(const PickleValue *mail, char **sender, GError **error
 {
     Writer writer = {.text = g_string_new(NULL), .error = error};
     bool written = write_mail(&writer, mail);
+    if (!g_str_has_suffix(writer.text->str, "\n")) /* each mail that came by SMTP has it */
+        g_string_append_c(writer.text, '\n');
     if (sender)
         *sender = g_steal_pointer(&writer.sender);
     g_free(writer.sender);
