@@ -27,6 +27,15 @@ static const char *const lost[] = {
     "nowarn",  "omitbottom",  "sequence",     "subgetonly", "sublist",    NULL,
 };
 
+/* Other names in the directory, which are no settings: collections and archives, which are read or told elsewhere,
+ * files that ezmlm keeps for itself, and files that follow from settings. */
+static const char *const kept[] = {
+    "allow",  "archive",  "archnum", "bounce",     "bouncer", "config",      "confirmer", "deny",
+    "digest", "dignum",   "digissue", "flags",     "indexed", "inhost",      "inlocal",   "key",
+    "lock",   "lockbounce", "Log",   "mailinglist", "manager", "mod",        "moderator", "subscribers",
+    "text",   "threaded", "tmp",     "tstdig",     NULL,
+};
+
 /* The first line; NULL: there is none. g_free() */
 static char *first_line(const ListFolder *from, const char *name)
 {
@@ -175,6 +184,7 @@ static bool read_settings(ListFolder *from, GPtrArray *settings, GError **error)
     list_folder_footer(from, settings, "text/trailer");
     list_folder_number(from, settings, &(MovingSetting){"max_message_size", "msgsize", NULL}, KIB, 0);
     set(settings, "require_explicit_destination", "editor", "no");
+    set(settings, "digests_enabled", "digested", list_folder_has(from, "digested") ? "yes" : "no");
     set(settings, "archive_policy", "archived", list_folder_has(from, "archived") ? "private" : "never");
     return set_posting(from, settings, error);
 }
@@ -270,6 +280,38 @@ static bool move_waiting(ListFolder *from, const List *list, GError **error)
     return list_folder_waiting(from, "mod/pending", take_pending, list, error);
 }
 
+/* Has this folder the addresses of moderators? It may have any name. */
+static bool is_of_moderators(const ListFolder *from, const char *name)
+{
+    static const char *const places[] = {"modpost", "modsub", "remote"};
+    bool is = false;
+    for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
+        g_autofree char *folder = moderators_of(from, places[i]);
+        is |= list_folder_has(from, places[i]) && strcmp(folder, name) == 0;
+    }
+    return is;
+}
+
+/* Settings of later versions, and of programs that a site added. */
+static bool tell_unknown(ListFolder *from, GError **error)
+{
+    GError *why = NULL;
+    g_autoptr(GPtrArray) names = moving_names(from->directory, from->directory, &why);
+    if (!names)
+        return list_folder_pass_over(from, "", why, error);
+    for (guint i = 0; i < names->len; i++) {
+        const char *name = names->pdata[i], *const all[] = {name, NULL};
+        if (g_strv_contains(known, name) || g_strv_contains(lost, name) || g_strv_contains(kept, name) ||
+            is_of_moderators(from, name))
+            continue;
+        if (!load(from, all, error))
+            return false;
+        g_autofree char *line = first_line(from, name);
+        moving_tell(from->moving, MOVING_LOST, from->list_id, name, "%s", line ? line : "is set");
+    }
+    return true;
+}
+
 static bool tell_behind(ListFolder *from, GError **error)
 {
     unsigned unconfirmed, bounces, folders;
@@ -281,6 +323,8 @@ static bool tell_behind(ListFolder *from, GError **error)
         if (list_folder_has(from, *name))
             moving_tell(from->moving, MOVING_LOST, from->list_id, *name, "%s", line ? line : "is set");
     }
+    if (!tell_unknown(from, error) || !list_folder_tell_texts(from, "trailer", error))
+        return false;
     if (unconfirmed > 0)
         moving_tell(from->moving, MOVING_LOST, from->list_id, "mod/unconfirmed",
                     "%u posts wait for their senders to confirm them", unconfirmed);

@@ -94,6 +94,20 @@ void list_folder_tell_archive(const ListFolder *from, unsigned count, const char
                     count, what, address, folder);
 }
 
+bool list_folder_tell_texts(ListFolder *from, const char *read, GError **error)
+{
+    unsigned count;
+    g_autofree char *path = g_build_filename(from->directory, "text", read ? read : "", NULL);
+    struct stat status;
+    if (!list_folder_count(from, "text", &count, error))
+        return false;
+    count -= count > 0 && read && moving_stat(from->directory, path, &status);
+    if (count > 0)
+        moving_tell(from->moving, MOVING_LOST, from->list_id, "text",
+                    "%u texts of letters: Listrunner sends its own; listrunner template set has others", count);
+    return true;
+}
+
 bool list_folder_text(ListFolder *from, const char *key, const char *path, char **text, GError **error)
 {
     gsize length;

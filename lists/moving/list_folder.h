@@ -42,6 +42,10 @@ bool list_folder_count(ListFolder *from, const char *folder, unsigned *count, GE
 /* Report that so many posts, or what else (`what`), are in the folder "archive", with the command that imports them. */
 void list_folder_tell_archive(const ListFolder *from, unsigned count, const char *what);
 
+/* Report how many texts of letters the list has in its folder "text", which stay behind; `read` is a file of them that
+ * is imported, or NULL. False: the import must end. */
+bool list_folder_tell_texts(ListFolder *from, const char *read, GError **error);
+
 /* Report the error `why` of a file, and return true, so that the import goes on. If it is FAIL_LATER, return false with
  * it as error. why is taken. */
 bool list_folder_pass_over(ListFolder *from, const char *file, GError *why, GError **error);

@@ -143,7 +143,7 @@ static bool tell_behind(ListFolder *from, GError **error)
         if (count > 0)
             moving_tell(from->moving, MOVING_LOST, from->list_id, folders[i][0], "%u %s", count, folders[i][1]);
     }
-    return list_folder_each(from, "control", tell_lost, NULL, error);
+    return list_folder_each(from, "control", tell_lost, NULL, error) && list_folder_tell_texts(from, NULL, error);
 }
 
 /* ---- members ---- */

@@ -289,6 +289,24 @@ static bool describe(void *data, List **made, GError **error)
     return moving_domain(moving, &domain, error) && moving_list(moving, &from, made, error);
 }
 
+/* Files and folders of a list that are read, or that Sympa makes for itself. */
+static const char *const of_list[] = {
+    "archives",     "arctxt", "config",     "config.bin",   "config.dump",    "config_changes",
+    "editor.dump",  "info",   "member.dump", "message_footer", "message_header", "msg_count",
+    "owner.dump",   "stats",  "stats.bin",  "subscribers",  "topics",         NULL,
+};
+
+/* Tell the texts, scenarios, documents and such that the list has of its own, which stay behind. */
+static void tell_files(const SympaList *list)
+{
+    g_autoptr(GPtrArray) names = names_in(open_folder(list->sympa, list->place));
+    for (guint i = 0; names && i < names->len; i++) {
+        const char *name = names->pdata[i];
+        if (!g_strv_contains(of_list, name) && !strstr(name, ".old") && !g_str_has_prefix(name, "config."))
+            moving_tell(list->sympa->moving, MOVING_LOST, list->list_id, name, "it stays behind");
+    }
+}
+
 /* Lists that take no mail in Sympa stay away. */
 static bool is_open(const SympaList *list)
 {
@@ -309,7 +327,10 @@ static bool make_list(SympaList *list, GError **error)
         moving_tell(moving, MOVING_LEFT_OUT, list->place, "", "%s is no address", list->address);
         return true;
     }
-    return !is_open(list) || moving_make(moving, list->list_id, describe, list, &in, error);
+    if (!is_open(list))
+        return true;
+    tell_files(list);
+    return moving_make(moving, list->list_id, describe, list, &in, error);
 }
 
 static bool move_list(SympaList *list, GError **error)

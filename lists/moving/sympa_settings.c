@@ -414,6 +414,36 @@ static void tell_lost(const SympaList *list, const SympaParagraph *paragraph)
                 source ? " (who came from there is a member like all others)" : "");
 }
 
+/* Lines of paragraphs above that are looked at, or that say nothing about how the list behaves. */
+static const struct {
+    const char *paragraph, *lines;
+} read_lines[] = {
+    {"archive", "access web_access"},
+    {"creation", "date date_epoch email"},
+    {"dmarc_protection", "domain_regex mode other_email phrase"},
+    {"editor", "email gecos info"},
+    {"latest_instantiation", "date date_epoch email"},
+    {"owner", "email gecos info profile"},
+    {"reply_to_header", "apply other_email value"},
+    {"update", "date date_epoch email"},
+    {"web_archive", "access"},
+};
+
+static void tell_lines(const SympaList *list, const SympaParagraph *paragraph)
+{
+    const char *lines = "";
+    for (size_t i = 0; i < G_N_ELEMENTS(read_lines); i++)
+        if (strcmp(read_lines[i].paragraph, paragraph->name) == 0)
+            lines = read_lines[i].lines;
+    g_auto(GStrv) known_here = g_strsplit(lines, " ", -1);
+    for (guint i = 0; i < paragraph->entries->len; i++) {
+        const SympaEntry *entry = paragraph->entries->pdata[i];
+        if (!g_strv_contains((const char *const *)known_here, entry->key))
+            moving_tell(list->sympa->moving, MOVING_LOST, list->list_id, paragraph->name, "%s %s", entry->key,
+                        entry->value);
+    }
+}
+
 /* Of a paragraph that can stand there once, Sympa looks at the last; lines below one with a value mean nothing. */
 static void tell_rest(const SympaList *list)
 {
@@ -425,6 +455,8 @@ static void tell_rest(const SympaList *list)
         } else if (first && *paragraph->value) {
             g_autofree char *key = g_strdup_printf("config line %u", first->line);
             tell(list, MOVING_LEFT_OUT, key, "it belongs to no paragraph: an empty line is missing before it");
+        } else {
+            tell_lines(list, paragraph);
         }
     }
 }

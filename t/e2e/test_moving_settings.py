@@ -3,11 +3,15 @@
 """Every setting of another list system, with a value that is not its default: it comes, or it is named."""
 import datetime
 import json
+import pickle
 import re
 
 import pytest
 
-from support import mailman2
+import test_ezmlm
+import test_mlmmj
+import test_sympa
+from support import mailman2, mailman3
 from support.instance import HOST
 
 NAMED = object()
@@ -174,3 +178,200 @@ def test_texts_with_dollars_and_without_pages(empty, tmp_path):
     assert done.stdout.count("lines with the address of a page of Mailman are left out") == 2
     assert done.stdout.count("has no equal here, and stays as it is written") == 1
     assert "digest_footer" not in done.stdout
+
+
+# ---- the other systems: (what stands there, the setting here and its value, or NAMED), as above ----
+
+WORDS = mailman3.pickled_list
+# Each column of the table mailinglist of Mailman 3.3.11 that is a setting.
+MAILMAN3 = {
+    "accept_these_nonmembers": (WORDS(["friend@example.org", "@full." + HOST]),
+                               ["friend@example.org", f"@full.{HOST}"]),
+    "admin_immed_notify": (0, False), "admin_notify_held_with_attachment": (0, False),
+    "admin_notify_mchanges": (1, True), "administrivia": (0, False), "advertised": (0, False),
+    "allow_list_posts": (0, False), "anonymous_list": (1, True), "archive_policy": (1, "private"),
+    "archive_rendering_mode": (2, "markdown"), "autorespond_owner": (2, "respond_and_continue"),
+    "autorespond_postings": (1, "respond_and_discard"), "autorespond_requests": (2, "respond_and_continue"),
+    "autoresponse_grace_period": ("1970-01-31 00:00:00.000000", "30d"), "autoresponse_owner_text": ("o", "o"),
+    "autoresponse_postings_text": ("p $what", "p $$what"), "autoresponse_request_text": ("r", "r"),
+    "bounce_info_stale_after": ("1970-01-04 00:00:00.000000", "3d"), "bounce_matching_headers": ("X-A: b", "X-A: b"),
+    "bounce_notify_owner_on_bounce_increment": (1, True), "bounce_notify_owner_on_disable": (0, False),
+    "bounce_notify_owner_on_removal": (0, False), "bounce_score_threshold": (9, 9),
+    "bounce_you_are_disabled_warnings": (2, 2),
+    "bounce_you_are_disabled_warnings_interval": ("1970-01-03 00:00:00.000000", "2d"),
+    "collapse_alternatives": (0, False), "convert_html_to_plaintext": (1, True),
+    "default_member_action": (0, "hold"), "default_nonmember_action": (2, "discard"), "description": ("d", "d"),
+    "digest_is_default": (1, NAMED), "digest_send_periodic": (0, False), "digest_size_threshold": (0.0, 0),
+    "digest_volume_frequency": (3, "weekly"), "digests_enabled": (0, False),
+    "discard_these_nonmembers": (WORDS(["^x@"]), ["^x@"]), "display_name": ("Full", "Full"),
+    "dmarc_addresses": (WORDS(["a@b.example"]), ["a@b.example"]), "dmarc_mitigate_action": (1, "munge_from"),
+    "dmarc_mitigate_unconditionally": (1, True), "dmarc_moderation_notice": ("n", "n"),
+    "dmarc_wrapped_message_text": ("w", "w"), "emergency": (1, True), "encode_ascii_prefixes": (1, NAMED),
+    "filter_action": (1, "reject"), "filter_content": (1, True), "first_strip_reply_to": (1, True),
+    "forward_auto_discards": (0, NAMED), "forward_unrecognized_bounces_to": (2, "site_owner"),
+    "gateway_to_mail": (1, True), "gateway_to_news": (1, True),
+    "hold_these_nonmembers": (WORDS(["h@example.org"]), ["h@example.org"]), "include_rfc2369_headers": (0, False),
+    "info": ("i", "i"), "linked_newsgroup": ("local.x", "local.x"), "max_days_to_hold": (4, 4),
+    "max_message_size": (77, 77), "max_num_recipients": (5, 5), "member_moderation_notice": ("w", NAMED),
+    "member_roster_visibility": (0, "public"), "newsgroup_moderation": (1, "open_moderated"),
+    "nntp_prefix_subject_too": (0, False), "nonmember_rejection_notice": ("w", NAMED), "obscure_addresses": (0, NAMED),
+    "owner_chain": ("accept", NAMED), "owner_pipeline": ("mine", NAMED), "personalize": (2, "full"),
+    "posting_chain": ("mine", NAMED), "posting_pipeline": ("mine", NAMED), "preferred_language": ("de", "de"),
+    "process_bounces": (0, False), "reject_these_nonmembers": (WORDS(["r@example.org"]), ["r@example.org"]),
+    "reply_goes_to_list": (2, "explicit_header"), "reply_to_address": ("r@example.org", "r@example.org"),
+    "require_explicit_destination": (0, False), "respond_to_post_requests": (0, False), "scrub_nondigest": (1, NAMED),
+    "send_goodbye_message": (0, False), "send_welcome_message": (0, False), "subject_prefix": ("[f] ", "[f] "),
+    "subscription_policy": (3, "confirm_then_moderate"),
+    "topics": (pickle.dumps([("cats", "cat", "", 0)]), ["cats: cat"]),
+    "topics_bodylines_limit": (9, 9), "topics_enabled": (1, True), "unsubscription_policy": (2, "moderate"),
+    "moderator_password": (b"secret", NAMED),
+}
+# Each file of control/ that mlmmj's README and TUNABLES name.
+MLMMJ = {
+    "access": ("reject ^X-Spam\n", NAMED), "addtohdr": ("", ("personalize", "full")), "bouncelife": ("9\n", NAMED),
+    "closedlistsub": ("", NAMED), "customheaders": ("X-Loop: full\n", NAMED), "delheaders": ("Received:\n", NAMED),
+    "delimiter": ("-\n", NAMED), "digestinterval": ("86400\n", NAMED), "digestmaxmails": ("9\n", NAMED),
+    "footer": ("-- \n$5\n", ("msg_footer", "-- \n$$5\n")), "ifsubonlypost": ("x\n", NAMED),
+    "listaddress": (f"full@{HOST}\nold@example.com\n", ("acceptable_aliases", ["old@example.com"])),
+    "maxmailsize": ("2048\n", ("max_message_size", 2)), "maxverprecips": ("9\n", NAMED),
+    "memorymailsize": ("9\n", NAMED), "moderated": ("", ("default_member_action", "hold")),
+    "modnonsubposts": ("", ("default_nonmember_action", "hold")), "modreqlife": ("172800\n", ("max_days_to_hold", 2)),
+    "noaccessdenymails": ("", NAMED), "noarchive": ("", ("archive_policy", "never")), "nodigestsub": (
+        "", ("digests_enabled", False)), "nodigesttext": ("", NAMED), "noget": ("", NAMED),
+    "nolistsubsemail": ("", NAMED), "nomaxmailsizedenymails": ("", NAMED), "nomodonlydenymails": ("", NAMED),
+    "nonomailsub": ("", NAMED), "nosubconfirm": ("", ("unsubscription_policy", "open")),
+    "nosubmodmails": ("", NAMED), "nosubonlydenymails": ("", NAMED),
+    "notifymod": ("", ("respond_to_post_requests", True)),
+    "notifysub": ("", ("admin_notify_mchanges", True)), "notmetoo": ("", READ), "notoccdenymails": ("", NAMED),
+    "originalmail": ("", NAMED), "owner": ("olga@example.com\n", READ), "prefix": ("[f]\n", ("subject_prefix", "[f] ")),
+    "relayhost": ("10.0.0.1\n", NAMED), "smtphelo": ("x\n", NAMED), "smtpport": ("26\n", NAMED),
+    "staticbounceaddr": ("b@example.com\n", NAMED),
+    "submod": ("mod@example.com\n", ("subscription_policy", "moderate")),
+    "subonlyget": ("", NAMED), "subonlypost": ("", READ), "tocc": ("", ("require_explicit_destination", False)),
+    "verp": ("postfix\n", NAMED), "of_tomorrow": ("x\n", NAMED),
+}
+# Each file of ezmlm(5) and ezmlm-idx.
+EZMLM = {
+    "archived": ("", ("archive_policy", "private")), "charset": ("utf-8\n", NAMED), "confirmpost": ("", NAMED),
+    "copylines": ("9\n", NAMED), "digcount": ("9\n", NAMED), "digested": ("", ("digests_enabled", True)),
+    "digformat": ("m\n", NAMED), "digheaders": ("x\n", NAMED), "digsize": ("9\n", NAMED), "digtime": ("9\n", NAMED),
+    "ezmlmrc": ("x\n", NAMED), "headeradd": ("X-Loop: full\n", NAMED), "headerkeep": ("From\n", NAMED),
+    "headerreject": ("x\n", NAMED), "headerremove": ("Received\n", NAMED), "indexed": ("", READ),
+    "listid": (f"<full.{HOST}>\n", READ), "mimeremove": ("image/png\n", ("filter_types", ["image/png"])),
+    "mimereject": ("x/y\n", NAMED), "modcanedit": ("", NAMED), "modcanlist": ("", NAMED), "modgetonly": ("", NAMED),
+    "modpost": ("", ("default_member_action", "hold")), "modsub": ("", ("subscription_policy", "moderate")),
+    "msgsize": ("2048:1\n", ("max_message_size", 2)), "noreturnposts": ("", NAMED), "nosubconfirm": ("", READ),
+    "nounsubconfirm": ("", ("unsubscription_policy", "open")), "nowarn": ("", NAMED), "omitbottom": ("", NAMED),
+    "prefix": ("[f]\n", ("subject_prefix", "[f] ")), "public": ("", READ), "qmqpservers": ("10.0.0.1\n", NAMED),
+    "remote": ("", READ), "replytolist": ("", NAMED), "rewritefrom": ("", NAMED), "sequence": ("X-Seq\n", NAMED),
+    "subgetonly": ("", NAMED), "sublist": ("other\n", NAMED), "subpostonly": ("", READ),
+    "text/trailer": ("-- \n", ("msg_footer", "-- \n")), "of_tomorrow": ("x\n", NAMED),
+}
+# Each paragraph of list_config(5).
+SYMPA = {
+    "account": ("account x", NAMED), "anonymous_sender": ("anonymous_sender x@example.com", ("anonymous_list", True)),
+    "archive": ("archive\nweb_access private\nmail_access owner\nmax_month 3\nquota 9",
+                ("archive_policy", "private")),
+    "archive_crypted_msg": ("archive_crypted_msg original", NAMED), "available_user_options": (
+        "available_user_options\nreception mail", NAMED), "bouncers_level1": ("bouncers_level1\nrate 45", NAMED),
+    "clean_delay_queuemod": ("clean_delay_queuemod 12", ("max_days_to_hold", 12)), "cookie": ("cookie x", NAMED),
+    "custom_attribute": ("custom_attribute\nid x", NAMED), "custom_header": ("custom_header X-A: b", NAMED),
+    "custom_subject": ("custom_subject f", ("subject_prefix", "[f] ")), "custom_vars": ("custom_vars\nname x", NAMED),
+    "default_user_options": ("default_user_options\nreception digest", NAMED), "del": ("del owner", NAMED),
+    "digest": ("digest 1 6:00", ("digest_period", "weekly")), "digest_max_size": ("digest_max_size 9", NAMED),
+    "dkim_feature": ("dkim_feature on", NAMED), "dmarc_protection": (
+        "dmarc_protection\nmode all", ("dmarc_mitigate_unconditionally", True)),
+    "editor_include": ("editor_include\nsource x", NAMED), "expire_task": ("expire_task yearly", NAMED),
+    "family_name": ("family_name f", NAMED), "footer_type": ("footer_type append", NAMED),
+    "forced_reply_to": ("forced_reply_to x@example.com", NAMED), "host": ("host other.example.com", NAMED),
+    "inclusion_notification_feature": ("inclusion_notification_feature on", NAMED), "info": ("info private", NAMED),
+    "invite": ("invite owner", NAMED), "lang": ("lang de", ("preferred_language", "de")),
+    "max_list_members": ("max_list_members 9", NAMED), "max_size": ("max_size 2048", ("max_message_size", 2)),
+    "member_include": ("member_include\nsource x", NAMED), "merge_feature": ("merge_feature on", NAMED),
+    "message_hook": ("message_hook\npre_distribute x", NAMED), "msg_topic": ("msg_topic\nname x", NAMED),
+    "owner_include": ("owner_include\nsource x", NAMED), "personalization": (
+        "personalization\nweb_apply_on all", NAMED), "pictures_feature": ("pictures_feature off", NAMED),
+    "priority": ("priority 2", NAMED), "process_archive": ("process_archive on", READ),
+    "reject_mail_from_automates_feature": ("reject_mail_from_automates_feature off", NAMED),
+    "remind": ("remind owner", NAMED), "reply_to_header": ("reply_to_header\nvalue list\napply forced",
+                                                           ("reply_goes_to_list", "point_to_list")),
+    "review": ("review private", ("member_roster_visibility", "members")), "rfc2369_header_fields": (
+        "rfc2369_header_fields help", NAMED), "send": ("send editorkey", ("default_member_action", "hold")),
+    "shared_doc": ("shared_doc\nquota 9", NAMED), "spam_protection": ("spam_protection at", NAMED),
+    "subject": ("subject All", ("description", "All")), "subscribe": (
+        "subscribe owner", ("subscription_policy", "moderate")), "suppress_notify": ("suppress_notify x", NAMED),
+    "topics": ("topics x", NAMED), "tracking": ("tracking\ntracking on_demand", NAMED), "ttl": ("ttl 9", NAMED),
+    "unsubscribe": ("unsubscribe owner", ("unsubscription_policy", "moderate")), "user_data_source": (
+        "user_data_source include2", NAMED), "verp_rate": ("verp_rate 50%", NAMED),
+    "visibility": ("visibility noconceal", ("advertised", True)), "welcome_return_path": (
+        "welcome_return_path owner", NAMED), "of_tomorrow": ("of_tomorrow x", NAMED),
+}
+
+
+def check(instance, table, told):
+    """Compare all of a table with the list full@HOST and the report."""
+    here, wrong = json.loads(instance.cli("list", "show", f"full@{HOST}", "--json")), {}
+    for name, (_, becomes) in table.items():
+        named = re.findall(rf"^[a-z ]+: full\.{re.escape(HOST)}: {re.escape(name)}: .*$", told, re.MULTILINE)
+        if becomes is NAMED and not named:
+            wrong[name] = "is not named"
+        elif becomes is not NAMED and becomes is not READ:
+            ours, wanted = becomes if isinstance(becomes, tuple) else (name, becomes)
+            if here.get(ours) != wanted:
+                wrong[name] = here.get(ours), wanted, named
+    assert not wrong, (wrong, told)
+
+
+def bring(instance, *words):
+    done = instance.run("import", *words, timeout=120)
+    assert done.returncode in (0, 1), done
+    return done.stdout
+
+
+def test_every_setting_of_mailman_3(site, tmp_path):
+    there = mailman3.Site(tmp_path / "there", "bf4cf66cf589", ())
+    unknown = set(there.tables["mailinglist"]) - set(MAILMAN3) - set((
+        "list_name mail_host list_id created_at digest_last_sent_at last_post_at next_request_id next_digest_number "
+        "volume post_id usenet_watermark").split())
+    assert not unknown, unknown
+    there.add("domain", mail_host=HOST)
+    there.list(f"full@{HOST}", **{name: value for name, (value, _) in MAILMAN3.items()})
+    there.done()
+    check(site, MAILMAN3, bring(site, "mailman3", "--site", "--db", there.path, "--var", there.var))
+
+
+def test_every_setting_of_mlmmj(site, tmp_path):
+    directory = test_mlmmj.make_list(tmp_path, "full", {name: text for name, (text, _) in MLMMJ.items()},
+                                     subscribers=("anne@example.com",))
+    (directory / "text" / "sub-ok").write_text("Welcome")
+    told = bring(site, "mlmmj", directory)
+    check(site, MLMMJ, told)
+    assert f"no equal here: full.{HOST}: text: 1 texts of letters" in told
+
+
+def test_every_setting_of_ezmlm(site, tmp_path):
+    directory = test_ezmlm.make_list(tmp_path, "full", {name: text for name, (text, _) in EZMLM.items()},
+                                     members=("anne@example.com",))
+    (directory / "text" / "sub-ok").write_text("Welcome")
+    told = bring(site, "ezmlm", directory)
+    check(site, EZMLM, told)
+    assert f"no equal here: full.{HOST}: text: 1 texts of letters" in told
+    other = test_ezmlm.make_list(tmp_path, "other")
+    told = bring(site, "ezmlm", other)
+    assert "no equal here: other" not in told.replace(f"other.{HOST}: owner", "")
+    assert json.loads(site.cli("list", "show", f"other@{HOST}", "--json"))["digests_enabled"] is False
+
+
+def test_every_setting_of_sympa(site, tmp_path):
+    top = tmp_path / "data"
+    place = test_sympa.make_list(top, f"{HOST}/full", "\n\n".join(text for text, _ in SYMPA.values()) + "\n")
+    for name in ("scenari/send.mine", "mail_tt2/welcome.tt2", "homepage", "message_footer.mime",
+                 "stats", "config_changes"):
+        (place / name).parent.mkdir(exist_ok=True)
+        (place / name).write_text("1\n")
+    told = bring(site, "sympa", top)
+    check(site, SYMPA, told)
+    for line in ("archive: mail_access owner", "archive: max_month 3", "archive: quota 9", "scenari: it stays behind",
+                 "mail_tt2: it", "homepage: it", "message_footer.mime: it"):
+        assert f"no equal here: full.{HOST}: {line}" in told, line
+    assert "stats" not in told and "config_changes" not in told

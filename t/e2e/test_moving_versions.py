@@ -87,8 +87,8 @@ def test_of_two_names_that_collide_the_busier_stays(empty, tmp_path, busy, by):
 
 SHAPES = {
     "report": "Content-Type: multipart/report; boundary=b\n\n--b\n\nText\n\n--b\n"
-              "Content-Type: message/delivery-status\n\nReporting-MTA: dns; x\n\nStatus: 5.0.0\nAction: failed\n\n--b\nContent-Type: message/rfc822\n\n"
-              "From: a@example.org\n\nHi\n\n--b--\n",
+              "Content-Type: message/delivery-status\n\nReporting-MTA: dns; x\n\nStatus: 5.0.0\nAction: failed\n\n"
+              "--b\nContent-Type: message/rfc822\n\nFrom: a@example.org\n\nHi\n\n--b--\n",
     "words in a report": "Content-Type: message/delivery-status\n\nIt could not be delivered:\n\n\nStatus: 5.0.0\n",
     "nested": "Content-Type: multipart/mixed; boundary=\"a \"\n\nbefore\n--a\nContent-Type: multipart/alternative; "
               "boundary=b\n\n--b\n\none\n--b\n\ntwo\n--b--\n--a\n\nthree\n\n--a--\nbehind\n",
