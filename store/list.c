@@ -125,6 +125,35 @@ List *list_find(Store *store, const char *text, GError **error)
     return strchr(text, '@') ? list_by_address(store, text, error) : list_by_id(store, text, error);
 }
 
+/* The List-Id of the first row; NULL where the domain of the second is as good. */
+static char *first_of(Query *query, const char *domain, GError **error)
+{
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    g_autofree char *list_id = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
+    bool chosen = list_id && g_ascii_strcasecmp(query_text(query, 1), domain) == 0;
+    if (list_id && !chosen)
+        step = query_step(query, error);
+    return chosen || step == STEP_DONE ? g_steal_pointer(&list_id) : NULL;
+}
+
+List *list_by_name(Store *store, const char *name, const char *domain, GError **error)
+{
+    GError *why = NULL;
+    g_autofree char *folded = g_utf8_strdown(name, -1), *host = g_ascii_strdown(domain, -1);
+    g_autoptr(Query) query = query_open(store, &why,
+                                        "SELECT list_id, mail_host FROM list WHERE list_name = $1 OR "
+                                        "list_id = $1 || '.' || mail_host ORDER BY mail_host <> $2, mail_host LIMIT 2",
+                                        TEXT(folded), TEXT(host));
+    g_autofree char *list_id = first_of(query, host, &why);
+    if (why) {
+        g_propagate_error(error, why);
+        return NULL;
+    }
+    if (!list_id)
+        fail(error, FAIL_MISSING, "there is no list %s, or there are several", name);
+    return list_id ? list_by_id(store, list_id, error) : NULL;
+}
+
 /* A list that was renamed keeps its List-Id: *list_id, where that is made of this name and domain. */
 static bool find_renamed(Store *store, const char *name, const char *host, char **list_id, GError **error)
 {

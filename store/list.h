@@ -129,6 +129,9 @@ bool list_remove_members(Store *store, const char *list_id, int64_t *removed, GE
 List *list_by_address(Store *store, const char *posting_address, GError **error);
 List *list_by_id(Store *store, const char *list_id, GError **error);
 List *list_find(Store *store, const char *text, GError **error);
+/* Find a list by its name alone, or by the one that it had when it was made; list_free(). Of lists of that name in
+ * several domains it is the one of this domain; FAIL_MISSING: none is. */
+List *list_by_name(Store *store, const char *name, const char *domain, GError **error);
 
 /* Return the local part of a list's address, "NAME-SUFFIX", or "NAME" for suffix NULL; g_free(). Where that is longer
  * than room (bytes), the list's short name (up to 30 bytes, never changing) takes the place of NAME. */

@@ -356,3 +356,45 @@ char *old_address_counted(guint64 number)
 {
     return g_strdup_printf("%" G_GUINT64_FORMAT, number);
 }
+
+/* ---- pages of lists ---- */
+
+static const char *const pages_kinds[] = OLD_PAGES_NAMES;
+G_STATIC_ASSERT(G_N_ELEMENTS(pages_kinds) == OLD_PAGES_KINDS);
+
+bool old_pages_read_kind(const char *word, OldPages *kind)
+{
+    for (int i = 0; i < OLD_PAGES_KINDS; i++)
+        if (strcmp(pages_kinds[i], word) == 0) {
+            *kind = (OldPages)i;
+            return true;
+        }
+    return false;
+}
+
+/* The words that stand before the name of a list: of pages for everybody, and of those for owners. */
+static const struct {
+    const char *const *all, *const *owners;
+} page_words[OLD_PAGES_KINDS] = {
+    [OLD_PAGES_MAILMAN] = {(const char *const[]){"listinfo", "options", "subscribe", "confirm", "roster", NULL},
+                           (const char *const[]){"admin", "admindb", "edithtml", NULL}},
+    [OLD_PAGES_SYMPA] = {(const char *const[]){"info", "home", "subscribe", "subrequest", "signoff", "sigrequest",
+                                               "suboptions", "review", "compose_mail", "contact", "auto_signoff", NULL},
+                         (const char *const[]){"admin", "modindex", "edit_list_request", "reviewbouncing", NULL}},
+    [OLD_PAGES_POSTORIUS] = {(const char *const[]){"lists", NULL}, (const char *const[]){NULL}},
+};
+
+bool old_pages_read(OldPages kind, const char *path, char **list, bool *owners)
+{
+    *list = NULL;
+    *owners = false;
+    g_auto(GStrv) parts = strlen(path) > PATH_MAX_READ ? NULL : read_segments(path);
+    guint count = parts ? g_strv_length(parts) : 0;
+    if (!parts || count == 0)
+        return parts != NULL;
+    bool all = is_one_of(parts[0], page_words[kind].all);
+    *owners = is_one_of(parts[0], page_words[kind].owners);
+    if (count > 1 && (all || *owners))
+        *list = g_strdup(parts[1]);
+    return all || *owners || (kind == OLD_PAGES_SYMPA && count == 1 && strcmp(parts[0], "lists") == 0);
+}

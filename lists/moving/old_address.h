@@ -65,3 +65,20 @@ char *old_address_file_key(OldKind kind, const char *file);
 /* Return the key of the mail with this number, counted from 0, in the mailbox from which pipermail made its pages;
  * g_free(). */
 char *old_address_counted(guint64 number);
+
+/* ---- pages of lists ---- */
+
+typedef enum OldPages { OLD_PAGES_MAILMAN, OLD_PAGES_SYMPA, OLD_PAGES_POSTORIUS, OLD_PAGES_KINDS } OldPages;
+#define OLD_PAGES_NAMES \
+    { \
+        "mailman", "sympa", "postorius" \
+    } /* in the order of OldPages; mailman is GNU Mailman 2.1 */
+#define OLD_PAGES_WORDS "mailman (2.1), sympa or postorius"
+
+bool old_pages_read_kind(const char *word, OldPages *kind);
+
+/* Read the path of a page that such a program had of a list, as old_address_read() takes it: "/listinfo/talk",
+ * "/options/talk/anne--at--example.org"; "/info/talk"; "/lists/talk.example.com/". *list (g_free()) is the list's
+ * name, of Postorius its List-Id or address; NULL: the page is that of all lists. *owners: the page was for its owners. False:
+ * there was no such page, and *list is NULL. */
+bool old_pages_read(OldPages kind, const char *path, char **list, bool *owners);

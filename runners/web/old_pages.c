@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Addresses of the archives that other programs made of lists which have moved here since: each is answered 301, to the
- * page of the same message, thread or month. Whose archive it is, and who may read it, is asked before anything of a
- * message is looked up, so a stranger gets one answer for all addresses of a private archive. */
+/* Addresses of the archives that other programs made of lists which have moved here since, and of the pages that they
+ * had of the lists: each is answered 301, to the page of the same message, thread, month or list. Whose archive it is,
+ * and who may read it, is asked before anything of a message is looked up, so a stranger gets one answer for all
+ * addresses of a private archive. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -10,8 +11,6 @@
 #include "runners/web/archive.h"
 #include "store/list.h"
 #include "store/list_archive.h"
-
-#define SETTING "old_archives"
 
 /* Return the part of a path behind the directory: "/talk" of "/pipermail/talk"; NULL: it is not below it. */
 static const char *path_behind(const char *directory, const char *path)
@@ -23,18 +22,21 @@ static const char *path_behind(const char *directory, const char *path)
     return below ? path + length : NULL;
 }
 
-/* Find the archive below whose path the address stands; *rest is what follows that. */
-static bool find_archive(const Web *web, const char *path, OldKind *kind, const char **rest)
+/* Find the place of the setting below whose path the address stands; *rest is what follows that. Return its kind;
+ * g_free(). NULL: there is none. */
+static char *find_place(const Web *web, const char *setting, const char *path, const char **rest)
 {
+    char *kind = NULL;
     *rest = NULL;
-    for (const char *const *word = config_list(web->config, "web", SETTING); word && *word; word++) {
-        const char *colon = strchr(*word, ':');
-        g_autofree char *named = g_strndup(*word, (size_t)(colon - *word));
-        const char *behind = path_behind(colon + 1, path);
-        if (behind && (!*rest || behind > *rest) && old_kind_read(named, kind))
+    for (const char *const *word = config_list(web->config, "web", setting); word && *word; word++) {
+        const char *colon = strchr(*word, ':'), *behind = path_behind(colon + 1, path);
+        if (behind && (!*rest || behind > *rest)) {
+            g_free(kind);
+            kind = g_strndup(*word, (size_t)(colon - *word));
             *rest = behind;
+        }
     }
-    return *rest != NULL;
+    return kind;
 }
 
 /* The table; NULL with FAIL_MISSING: there is none (yet). */
@@ -55,8 +57,8 @@ static void fail_table(WebCall *call, GError *error)
     web_missing(call, error);
 }
 
-/* The archive of the list with this address or List-Id: a list that was renamed keeps the latter. */
-static char *archive_of_address(Store *store, const char *name, GError **error)
+/* The list with this address or List-Id: a list that was renamed keeps the latter. */
+static List *list_of_address(Store *store, const char *name, GError **error)
 {
     g_autoptr(GError) fault = NULL;
     g_autofree char *folded = g_ascii_strdown(name, -1), *list_id = g_strdelimit(g_strdup(folded), "@", '.');
@@ -65,6 +67,12 @@ static char *archive_of_address(Store *store, const char *name, GError **error)
         list = list_by_address(store, folded, error);
     else if (!list)
         g_propagate_error(error, g_steal_pointer(&fault));
+    return g_steal_pointer(&list);
+}
+
+static char *archive_of_address(Store *store, const char *name, GError **error)
+{
+    g_autoptr(List) list = list_of_address(store, name, error);
     return list ? list_archive_name(list->list_id, list->archive) : NULL;
 }
 
@@ -155,21 +163,72 @@ static void answer(WebCall *call, OldKind kind, const OldAddress *address)
     web_moved_host(call, path);
 }
 
-bool old_pages_answer(WebCall *call, const char *path)
+static void refuse_verb(WebCall *call)
+{
+    http_set_header(call->http, "Allow", "GET");
+    web_notice(call, 405, "missing", NULL);
+}
+
+static bool is_reading(const WebCall *call)
+{
+    return strcmp(http_verb(call->http), "GET") == 0 || strcmp(http_verb(call->http), "HEAD") == 0;
+}
+
+static bool answer_archive(WebCall *call, const char *path)
 {
     OldKind kind;
     const char *rest;
     g_auto(OldAddress) address = {0};
-    if (!call->web->archive || !find_archive(call->web, path, &kind, &rest) ||
-        !old_address_read(kind, rest, http_query(call->http), &address))
+    g_autofree char *named = call->web->archive ? find_place(call->web, "old_archives", path, &rest) : NULL;
+    if (!named || !old_kind_read(named, &kind) || !old_address_read(kind, rest, http_query(call->http), &address))
         return false;
-    if (strcmp(http_verb(call->http), "GET") != 0 && strcmp(http_verb(call->http), "HEAD") != 0) {
-        http_set_header(call->http, "Allow", "GET");
-        web_notice(call, 405, "missing", NULL);
-    } else if (address.place == OLD_SITE) {
+    if (!is_reading(call))
+        refuse_verb(call);
+    else if (address.place == OLD_SITE)
         web_moved_host(call, "/");
-    } else {
+    else
         answer(call, kind, &address);
-    }
     return true;
+}
+
+/* ---- pages of lists ---- */
+
+/* By a name without a domain it is the list of the host that was asked, where there are several. */
+static List *list_of_page(WebCall *call, OldPages kind, const char *name, GError **error)
+{
+    Store *store = web_store(call);
+    const char *host = http_header(call->http, "Host");
+    g_autofree char *domain = g_strndup(host ? host : "", host ? strcspn(host, ":") : 0);
+    return !store                        ? NULL
+           : kind == OLD_PAGES_POSTORIUS ? list_of_address(store, name, error)
+                                         : list_by_name(store, name, domain, error);
+}
+
+static bool answer_list(WebCall *call, const char *path)
+{
+    OldPages kind;
+    bool owners;
+    const char *rest;
+    char *read = NULL;
+    GError *error = NULL;
+    g_autofree char *named = find_place(call->web, "old_pages", path, &rest);
+    if (!named || !old_pages_read_kind(named, &kind) || !old_pages_read(kind, rest, &read, &owners))
+        return false;
+    g_autofree char *name = read;
+    if (!is_reading(call) || !name) {
+        is_reading(call) ? web_moved_host(call, "/") : refuse_verb(call);
+        return true;
+    }
+    g_autoptr(List) list = list_of_page(call, kind, name, &error);
+    g_autofree char *page = list ? g_strconcat(owners ? "/desk/list/" : "/list/", list->list_id, NULL) : NULL;
+    if (page)
+        web_moved_host(call, page);
+    else if (!call->answered)
+        web_missing(call, error);
+    return true;
+}
+
+bool old_pages_answer(WebCall *call, const char *path)
+{
+    return answer_archive(call, path) || answer_list(call, path);
 }

@@ -36,6 +36,12 @@ static const ConfigKey keys[] = {
       "message. Behind the path stands the list's old name (listrunner archive old). Of two paths that fit, the longer "
       "one counts. Empty: none.",
      .example = "pipermail:/pipermail, mhonarc:/lists/archive"},
+    {"old_pages", LIST("mailman:/mailman, sympa:/sympa, sympa:/wws, postorius:/postorius, postorius:/mailman3, "
+                       "postorius:/mailman3/postorius"),
+     .about = "Where the pages of lists stood in another list system, each as KIND:PATH with a kind of "
+      OLD_PAGES_WORDS ". The page of a list there, to which each of its old mails has a link, is answered 301, to the "
+      "page of that list. Empty: none.",
+     .example = "mailman:/cgi-bin/mailman"},
     {"max_trials", INTEGER("2", 0, 64, "trials"),
      .about = "How many changes are tried at one time in each instance; 0: none."},
     {.name = NULL},
@@ -57,24 +63,28 @@ static const ConfigMember members[] = {
 };
 /* clang-format on */
 
-static bool old_archive_valid(const char *word)
+/* Check the words KIND:PATH of a key; allowed are these kinds. */
+static void check_places(const ConfigCheck *check, const char *key, const char *const *kinds, size_t count,
+                         const char *allowed)
 {
-    static const char *const kinds[] = OLD_KIND_NAMES;
-    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-        if (g_str_has_prefix(word, kinds[i]) && g_str_has_prefix(word + strlen(kinds[i]), ":/"))
-            return true;
-    return false;
+    const ConfigValue *places = config_usable(check, "web", key);
+    for (char **word = places ? places->words : NULL; word && *word; word++) {
+        bool valid = false;
+        for (size_t i = 0; i < count && !valid; i++)
+            valid = g_str_has_prefix(*word, kinds[i]) && g_str_has_prefix(*word + strlen(kinds[i]), ":/");
+        if (!valid)
+            config_complain(check, "web", key,
+                            "found \"%s\"; allowed is KIND:PATH, with a kind of %s, and a path that begins with a "
+                            "slash",
+                            *word, allowed);
+    }
 }
 
 static void check(const ConfigCheck *check)
 {
-    const ConfigValue *old = config_usable(check, "web", "old_archives");
-    for (char **word = old ? old->words : NULL; word && *word; word++)
-        if (!old_archive_valid(*word))
-            config_complain(check, "web", "old_archives",
-                            "found \"%s\"; allowed is KIND:PATH, with a kind of " OLD_KIND_WORDS ", and a path that "
-                            "begins with a slash",
-                            *word);
+    static const char *const archives[] = OLD_KIND_NAMES, *const pages[] = OLD_PAGES_NAMES;
+    check_places(check, "old_archives", archives, G_N_ELEMENTS(archives), OLD_KIND_WORDS);
+    check_places(check, "old_pages", pages, G_N_ELEMENTS(pages), OLD_PAGES_WORDS);
     const ConfigValue *folder = check->offline ? NULL : config_usable(check, "web", "directory");
     if (folder)
         config_check_directory(check, "web", "directory", folder->text);

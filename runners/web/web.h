@@ -154,8 +154,9 @@ json_t *web_made_view(const Subscription *made);
 /* Answer with a file of a mail (mail/readable.h), to be saved and not to be shown; NULL: 404. */
 void web_attachment(WebCall *call, const ReadableFile *file);
 
-/* Answer a call whose path is that of a page of an older archive, which was moved here (old_archives of [web]). path is
- * that of the call, with or without the path of web_url. false: the path is no such page, and nothing was answered. */
+/* Answer a call whose path is that of a page of an older archive, or of a list in another system, which was moved here
+ * (old_archives and old_pages of [web]). path is that of the call, with or without the path of web_url. false: the path
+ * is no such page, and nothing was answered. */
 bool old_pages_answer(WebCall *call, const char *path);
 
 /* ---- tables of routes, each of one file, that web.c knows ---- */

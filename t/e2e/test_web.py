@@ -42,6 +42,32 @@ def members(instance, name):
     return [one["address"] for one in rows(instance, name)]
 
 
+@pytest.mark.parametrize("path, page", [
+    ("/mailman/listinfo/cats", f"/list/cats.{HOST}"), ("/mailman/listinfo/Cats/", f"/list/cats.{HOST}"),
+    ("/mailman/options/cats/anne--at--example.org", f"/list/cats.{HOST}"), ("/mailman/listinfo", "/"),
+    ("/mailman/admindb/cats", f"/desk/list/cats.{HOST}"), ("/sympa/info/dogs", f"/list/dogs.{HOST}"),
+    ("/wws/signoff/dogs", f"/list/dogs.{HOST}"), ("/sympa/lists", "/"),
+    ("/sympa/modindex/dogs", f"/desk/list/dogs.{HOST}"),
+    (f"/postorius/lists/cats.{HOST}/", f"/list/cats.{HOST}"), (f"/mailman3/lists/cats@{HOST}/", f"/list/cats.{HOST}"),
+    (f"/mailman3/postorius/lists/cats.{HOST}/members/member/", f"/list/cats.{HOST}"), ("/postorius/lists/", "/"),
+    ("/mailman/listinfo/old", f"/list/old.{HOST}"), ("/mailman/listinfo/owls", 404), ("/mailman/listinfo/elks", 404),
+    ("/mailman/nothing/cats", 404), ("/sympa/info/..", 404), (f"/postorius/lists/owls.{HOST}/", 404)])
+def test_links_of_old_mails(world, path, page):
+    """Each mail of another system has a link to the page of its list there."""
+    cli = world.cli
+    cli("list", "create", f"old@{HOST}")
+    cli("list", "rename", f"old@{HOST}", f"new@{HOST}")
+    for host in ("a.example", "b.example"):
+        cli("domain", "create", host)
+        cli("list", "create", f"elks@{host}")
+    answer = world.pages.get(path)
+    assert (answer.headers["Location"] if answer.status == 301 else answer.status) == (
+        page if page == 404 else "https://pages.example" + page)
+    there = world.pages.get("/mailman/listinfo/elks", Host="b.example").headers["Location"]
+    assert there.endswith("/list/elks.b.example")
+    assert world.pages.ask("POST", "/mailman/listinfo/cats", "x=1").status in (403, 405)
+
+
 def test_joins_by_form_and_link(world, sink):
     pages = world.pages
     world.cli("list", "create", f"c++@{HOST}")

@@ -165,11 +165,44 @@ static void a_page_tells_its_mail(void)
     }
 }
 
+static void pages_of_lists_are_taken_apart(void)
+{
+    static const struct {
+        OldPages kind;
+        const char *path, *list; /* list "": there is no such page; NULL: it is of all lists */
+        bool owners;
+    } paths[] = {
+        {OLD_PAGES_MAILMAN, "/listinfo/talk", "talk", false},
+        {OLD_PAGES_MAILMAN, "/listinfo/c%2B%2B/", "c++", false},
+        {OLD_PAGES_MAILMAN, "/admin/talk/general", "talk", true},
+        {OLD_PAGES_MAILMAN, "/listinfo", NULL, false},
+        {OLD_PAGES_MAILMAN, "", NULL, false},
+        {OLD_PAGES_MAILMAN, "/private/talk", "", false},
+        {OLD_PAGES_MAILMAN, "/listinfo/../talk", "", false},
+        {OLD_PAGES_SYMPA, "/review/talk/1/25/email", "talk", false},
+        {OLD_PAGES_SYMPA, "/admin/talk", "talk", true},
+        {OLD_PAGES_SYMPA, "/lists", NULL, false},
+        {OLD_PAGES_SYMPA, "/lists/computing", "", false},
+        {OLD_PAGES_POSTORIUS, "/lists/talk.example.com/held_messages", "talk.example.com", false},
+        {OLD_PAGES_POSTORIUS, "/accounts/login/", "", false},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
+        bool owners;
+        char *list;
+        bool known = old_pages_read(paths[i].kind, paths[i].path, &list, &owners);
+        g_assert_cmpint(known, ==, g_strcmp0(paths[i].list, "") != 0);
+        g_assert_cmpstr(list, ==, known ? paths[i].list : NULL);
+        g_assert_true(!known || owners == paths[i].owners);
+        g_free(list);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/old_address/addresses are taken apart", addresses_are_taken_apart);
     g_test_add_func("/old_address/files have the keys of their addresses", files_have_the_keys_of_their_addresses);
     g_test_add_func("/old_address/a page tells its mail", a_page_tells_its_mail);
+    g_test_add_func("/old_address/pages of lists are taken apart", pages_of_lists_are_taken_apart);
     return g_test_run();
 }
