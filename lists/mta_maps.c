@@ -15,6 +15,7 @@
 #include "base/program.h"
 #include "lists/timer.h"
 #include "mail/list_address.h"
+#include "store/bring.h"
 #include "store/domain.h"
 #include "store/list.h"
 #include "switchboard/spool.h"
@@ -73,6 +74,15 @@ static void add_address(const AddressMaps *maps, const List *list, const char *s
         add_first_address(maps, list, suffix);
 }
 
+static bool is_suffix(const char *text)
+{
+    const char *suffix;
+    for (size_t at = 0; (suffix = list_address_suffix(at)); at++)
+        if (strcmp(suffix, text) == 0)
+            return true;
+    return false;
+}
+
 static bool add_list(const List *list, void *data)
 {
     const AddressMaps *maps = data;
@@ -81,6 +91,34 @@ static bool add_list(const List *list, void *data)
     for (size_t at = 0; (suffix = list_address_suffix(at)); at++)
         if (maps->takes_requests || strcmp(suffix, "-owner") == 0 || strcmp(suffix, "-bounces") == 0)
             add_address(maps, list, suffix + 1);
+    return true;
+}
+
+/* The addresses that a list had in the system from which it came, as far as they have an end. */
+static bool add_old(const AddressMaps *maps, const char *system, const char *list_id, GError **error)
+{
+    ListAddressTo to;
+    const char *word;
+    g_autoptr(List) list = list_by_id(maps->store, list_id, error);
+    for (size_t at = 0; list && (word = list_address_old_word(system, at, &to)); at++) {
+        g_autofree char *suffix = g_strconcat("-", word, NULL);
+        if (!is_suffix(suffix) && (maps->takes_requests || to == LIST_ADDRESS_OWNER || to == LIST_ADDRESS_BOUNCES))
+            add_address(maps, list, word);
+    }
+    return list != NULL;
+}
+
+static bool add_all_old(const AddressMaps *maps, GError **error)
+{
+    static const char *const systems[] = {"ezmlm", "sympa"};
+    for (size_t i = 0; i < G_N_ELEMENTS(systems); i++) {
+        g_auto(GStrv) lists = bring_lists_of(maps->store, systems[i], error);
+        for (char **list_id = lists; list_id && *list_id; list_id++)
+            if (!add_old(maps, systems[i], *list_id, error))
+                return false;
+        if (!lists)
+            return false;
+    }
     return true;
 }
 
@@ -136,7 +174,7 @@ static bool add_all(AddressMaps *maps, GError **error)
         g_hash_table_insert(maps->aliases, g_strdup(domain->mail_host),
                             g_strdup(domain->alias_domain ? domain->alias_domain : ""));
     }
-    return domains && list_each(maps->store, NULL, add_list, maps, error);
+    return domains && list_each(maps->store, NULL, add_list, maps, error) && add_all_old(maps, error);
 }
 
 /* Write one map. Whoever runs the MTA may read it: the MTA tells all of it to everybody who asks. */

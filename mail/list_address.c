@@ -93,6 +93,16 @@ bool list_address_read_old(ListAddress *address, const char *system, const char 
     return false;
 }
 
+const char *list_address_old_word(const char *system, size_t number, ListAddressTo *to)
+{
+    for (size_t at = 0; strcmp(system, "mlmmj") != 0 && at < G_N_ELEMENTS(old_words); at++)
+        if (strcmp(old_words[at].system, system) == 0 && old_words[at].to != LIST_ADDRESS_CONFIRM && number-- == 0) {
+            *to = old_words[at].to;
+            return old_words[at].word;
+        }
+    return NULL;
+}
+
 void list_address_free(ListAddress *address)
 {
     if (!address)

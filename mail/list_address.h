@@ -68,6 +68,10 @@ ListAddress *list_address_find(const char *mailbox, char delimiter, ListAddressE
  * to be answered is for LIST_ADDRESS_CONFIRM, which says that it is no longer good. */
 bool list_address_read_old(ListAddress *address, const char *system, const char *rest);
 
+/* Return the word with this number, from 0, that such a system puts behind a list's name and a dash, and where mail to
+ * it goes; NULL behind the last. Of words that stand before a token there is none. */
+const char *list_address_old_word(const char *system, size_t number, ListAddressTo *to);
+
 /* Return the suffix with this number, from 0: "-owner" and so on; NULL behind the last. */
 const char *list_address_suffix(size_t number);
 

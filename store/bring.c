@@ -36,12 +36,22 @@ bool bring_system(Store *store, const char *list_id, char **system, GError **err
     *system = NULL;
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT name FROM moved WHERE list = (SELECT key FROM list WHERE list_id = $1) "
-                                        "ORDER BY name LIMIT 1",
+                                        "ORDER BY substr(name, 1, 10) = 'listrunner', name LIMIT 1",
                                         TEXT(list_id));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     const char *name = step == STEP_ROW ? query_text(query, 0) : NULL;
     *system = name ? g_strndup(name, strcspn(name, ": ")) : NULL;
     return step != STEP_FAILED;
+}
+
+char **bring_lists_of(Store *store, const char *system, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT DISTINCT l.list_id FROM moved m JOIN list l ON l.key = m.list "
+                                        "WHERE substr(m.name, 1, length($1) + 1) IN ($1 || ':', $1 || ' ') "
+                                        "ORDER BY l.list_id",
+                                        TEXT(system));
+    return query_texts(query, error);
 }
 
 /* ---- people ---- */

@@ -20,8 +20,11 @@ bool bring_find(Store *store, const char *name, bool *whole, GError **error);
 bool bring_note(Store *store, const char *name, const char *list_id, GError **error);
 
 /* Set *system to the name of the list system from which the list was imported, "mlmmj", which is the first word of the
- * names of its parts; g_free(). NULL: the list was made here. */
+ * names of its parts; g_free(). A Listrunner from which it came later does not count, if there is another. NULL: the
+ * list was made here. */
 bool bring_system(Store *store, const char *list_id, char **system, GError **error);
+/* Return the List-Ids of the lists that were imported from this system; g_strfreev(). */
+char **bring_lists_of(Store *store, const char *system, GError **error);
 
 typedef struct BroughtUser {
     const char *display_name; /* "": none */

@@ -109,10 +109,13 @@ static json_t *settings_json(const List *list)
 static bool put_list_line(Leaving *out, GError **error)
 {
     CarryList more = {.list_id = out->list_id};
+    char *came_from = NULL;
     g_autofree char *hash = NULL;
     g_autoptr(List) list = list_by_id(out->store, out->list_id, error);
-    if (!list || !carry_read_list(out->store, &more, &hash, error))
+    if (!list || !carry_read_list(out->store, &more, &hash, error) ||
+        !bring_system(out->store, out->list_id, &came_from, error))
         return false;
+    g_autofree char *system = came_from;
     json_t *line = line_new("list", out->list_id);
     json_object_set_new(line, "address", json_string(list->posting_address));
     json_object_set_new(line, "created_at", json_integer(list->created_at));
@@ -122,6 +125,8 @@ static bool put_list_line(Leaving *out, GError **error)
     json_object_set_new(line, "archive", json_integer(more.archive));
     if (hash && !out->no_secrets)
         json_object_set_new(line, "moderator_password", json_string(hash));
+    if (system && !g_str_equal(system, "listrunner"))
+        json_object_set_new(line, "came_from", json_string(system));
     json_object_set_new(line, "settings", settings_json(list));
     return put(out, line, error);
 }

@@ -398,9 +398,25 @@ static const CarryField list_fields[] = {
     {"held_last", CARRY_INTEGER, NULL, false, false},
     {"archive", CARRY_INTEGER, NULL, false, false},
     {"moderator_password", CARRY_TEXT, NULL, true, true},
+    {"came_from", CARRY_TEXT, NULL, true, false},
     {"settings", CARRY_OBJECT, NULL, false, false},
     {NULL, CARRY_TEXT, NULL, false, false},
 };
+
+/* Note from which system the list came to the other Listrunner: its old addresses are known by that. */
+static bool note_system(LeavingFile *from, const char *system, GError **error)
+{
+    static const char *const systems[] = {"mailman2", "mailman3", "mlmmj", "ezmlm", "sympa", NULL};
+    if (!system)
+        return true;
+    g_autofree char *place = g_strdup_printf("line %" G_GUINT64_FORMAT, from->line);
+    g_autofree char *name = g_strdup_printf("%s: by way of another Listrunner: %s", system, from->list_id);
+    if (g_strv_contains(systems, system))
+        return bring_note(from->moving->site.store, name, from->list_id, error);
+    moving_tell(from->moving, MOVING_LEFT_OUT, place, "came_from",
+                "\"%s\" is not known; allowed: mailman2, mailman3, mlmmj, ezmlm, sympa", system);
+    return true;
+}
 
 typedef struct LineMaking {
     LeavingFile *from;
@@ -450,7 +466,8 @@ static bool make_list(void *data, List **made, GError **error)
         return true;
     if (!from->moving->site.of_site) /* a list that was removed may have left an archive, which is not this one's */
         more.archive = (*made)->archive;
-    return carry_write_list(from->moving->site.store, &more, error);
+    return carry_write_list(from->moving->site.store, &more, error) &&
+           note_system(from, text_at(line, "came_from"), error);
 }
 
 static bool begin_list(LeavingFile *from, json_t *line, GError **error)

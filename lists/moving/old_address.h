@@ -79,6 +79,6 @@ bool old_pages_read_kind(const char *word, OldPages *kind);
 
 /* Read the path of a page that such a program had of a list, as old_address_read() takes it: "/listinfo/talk",
  * "/options/talk/anne--at--example.org"; "/info/talk"; "/lists/talk.example.com/". *list (g_free()) is the list's
- * name, of Postorius its List-Id or address; NULL: the page is that of all lists. *owners: the page was for its owners. False:
- * there was no such page, and *list is NULL. */
+ * name, of Postorius its List-Id or address; NULL: the page is that of all lists. *owners: the page was for its owners.
+ * False: there was no such page, and *list is NULL. */
 bool old_pages_read(OldPages kind, const char *path, char **list, bool *owners);

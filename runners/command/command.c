@@ -35,6 +35,7 @@
 #include "runners/kept_rows.h"
 #include "runners/keys.h"
 #include "runners/list_runner.h"
+#include "store/bring.h"
 
 /* One mail in hand. */
 typedef struct Order {
@@ -391,11 +392,36 @@ static bool run_command(Order *order, const MailCommand *command, GError **error
     }
 }
 
+/* Sympa has the owners at this address: for a list that came from there, mail without a command is theirs. */
+static bool pass_to_owners(Order *order, GBytes *octets, bool *passed, GError **error)
+{
+    char *came_from = NULL;
+    if (!bring_system(work_store(order->work), order->list->list_id, &came_from, error))
+        return false;
+    g_autofree char *system = came_from;
+    *passed = g_strcmp0(system, "sympa") == 0;
+    if (!*passed)
+        return true;
+    json_t *meta = json_deep_copy(entry_meta((Entry *)order->entry));
+    meta_set_string(meta, KEY_TO, TO_OWNER);
+    json_object_del(meta, KEY_DETAIL);
+    GPtrArray *pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    g_ptr_array_add(pieces, g_bytes_ref(octets));
+    work_entry(order->work, "in", meta, pieces, NULL);
+    work_log(order->work, order->list->list_id, "from=<%s> result=passed-to-owners", order->who);
+    return true;
+}
+
 /* -request: all that the mail says. */
 static bool run_request(Order *order, GBytes *octets, GError **error)
 {
+    bool passed = false;
     g_auto(MailCommands) read = {0};
     mail_commands_read(&read, octets, NULL);
+    if (read.commands->len == 0 && !pass_to_owners(order, octets, &passed, error))
+        return false;
+    if (passed)
+        return true;
     order->alone = read.commands->len == 1 && read.ignored->len == 0;
     for (unsigned at = 0; at < read.commands->len; at++)
         if (!run_command(order, read.commands->pdata[at], error))

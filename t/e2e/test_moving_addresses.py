@@ -38,7 +38,7 @@ ADDRESSES = {
             "+bounces-7-anne=example.com": None},
     ezmlm: {"-owner": OLGA, "-subscribe-bob=example.net": BOB, "-unsubscribe-bob=example.net": BOB, "-help": BOB,
             "-get.7": BOB, "-sc.1234.abcd-bob=example.net": BOB, "-return-7-anne=example.com": None, "-return-": None},
-    sympa: {"-owner": OLGA, "-editor": OLGA, "-subscribe": BOB, "-unsubscribe": BOB}}
+    sympa: {"-owner": OLGA, "-editor": OLGA, "-request": OLGA, "-subscribe": BOB, "-unsubscribe": BOB}}
 
 
 @pytest.mark.parametrize("system", ADDRESSES, ids=lambda system: system.__name__)
@@ -80,3 +80,49 @@ def test_no_address_of_the_old_system_is_the_list(instances, sink, tmp_path, sys
     for unknown in ("plain-return-7-anne=example.com", "plain-editor", "plain-help", "talk-nothing", "nobody-help"):
         with pytest.raises(smtplib.SMTPRecipientsRefused):
             recipients(f"{unknown}@{HOST}")
+
+
+def came(instance, tmp_path, system):
+    instance.create_store()
+    instance.run("import", system.__name__, *system(tmp_path), timeout=120)
+
+
+@pytest.mark.parametrize("system", [ezmlm, sympa], ids=lambda system: system.__name__)
+def test_files_for_the_mta_have_old_addresses(instances, tmp_path, system):
+    """The files have old addresses that have an end; and an export tells where its lists came from."""
+    instance = instances(1)
+    came(instance, tmp_path, system)
+    instance.cli("list", "create", f"plain@{HOST}")
+
+    def known(instance):
+        place = instance.directory / "lib" / "maps"
+        instance.cli("mta", "maps", "--directory", place)
+        return {line.split()[0] for line in (place / "recipients").read_text().splitlines() if f"@{HOST}" in line}
+
+    wanted = {f"talk-{word}@{HOST}" for word in (
+        ("help", "info", "index", "digest-subscribe", "get") if system is ezmlm else ("editor",))}
+    assert wanted <= known(instance) and f"plain-help@{HOST}" not in known(instance)
+    assert f"plain-editor@{HOST}" not in known(instance)
+    file = tmp_path / "site.jsonl"
+    instance.cli("export", "-o", file)
+    assert file.read_text().count(f'"came_from": "{system.__name__}"') + file.read_text().count(
+        f'"came_from":"{system.__name__}"') == 1
+    other = instances(1)
+    other.create_store()
+    other.cli("import", "listrunner", "--site", file)
+    assert known(other) == known(instance)
+    other.cli("export", "-o", tmp_path / "again.jsonl")
+    assert '"came_from"' in (tmp_path / "again.jsonl").read_text()
+
+
+def test_a_command_for_a_list_of_sympa_is_answered(instances, sink, tmp_path):
+    """Mail to -request with a command is no letter to the owners."""
+    instance = instances(sink.port)
+    came(instance, tmp_path, sympa)
+    instance.start()
+    for body, to in (("help\n", BOB), ("Dear owners,\nhow do I join?\n", OLGA)):
+        sink.purge()
+        instance.lmtp_send(post(sender=BOB, to=f"talk-request@{HOST}", subject="", body=body), f"talk-request@{HOST}",
+                           sender=BOB)
+        instance.wait_idle()
+        assert [one.to for one in sink.transactions()] == [[to]]
