@@ -69,29 +69,44 @@ static bool look_at_service(Doctor *doctor, Site *site)
     return true;
 }
 
-static void look_at_postfix(Doctor *doctor, const char *domain)
+/* Find the lines that Postfix lacks for all these domains together: each command names the whole value of a parameter,
+ * so that one for each domain would undo those before. */
+static void look_for_lines(Doctor *doctor, const SetupWiring *wiring)
 {
     g_autoptr(GError) fault = NULL;
+    g_autoptr(GPtrArray) lines = *wiring->domains ? setup_postfix_plan(wiring, &fault) : NULL;
+    if (fault)
+        doctor_find(doctor, "mta", DOCTOR_FAULT, NULL, "%s", fault->message);
+    if (!lines || lines->len == 0)
+        return;
+    g_autofree char *domains = g_strjoinv(", ", (char **)wiring->domains);
+    doctor_find(doctor, "mta", DOCTOR_WARNING, setup_postfix_command(lines),
+                "Postfix lacks lines for %s that \"listrunner setup\" would add: it may have others that do the same, "
+                "as a probe shows",
+                domains);
+}
+
+static void look_at_postfix(Doctor *doctor, const GPtrArray *domains)
+{
+    g_autoptr(GError) unfit = NULL;
     g_auto(SetupDoors) doors = {0};
-    SetupWiring wiring = {.mta = SETUP_POSTFIX, .domain = domain};
-    if (!setup_doors_read(doctor->config, &doors, &fault)) {
-        doctor_find(doctor, "mta", DOCTOR_WARNING, NULL, "Postfix was not asked: %s", fault->message);
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    if (!setup_doors_read(doctor->config, &doors, &unfit)) {
+        doctor_find(doctor, "mta", DOCTOR_WARNING, NULL, "Postfix was not asked: %s", unfit->message);
         return;
     }
-    wiring.lmtp = doors.lmtp;
-    wiring.ask = doors.ask;
-    g_autoptr(GPtrArray) lines = setup_postfix_plan(&wiring, &fault);
-    if (!lines)
-        doctor_find(doctor, "mta", DOCTOR_FAULT, NULL, "%s", fault->message);
-    for (guint at = 0; lines && at < lines->len; at++) {
-        const SetupLine *line = lines->pdata[at];
-        doctor_find(
-            doctor, "mta", DOCTOR_WARNING,
-            g_strdup_printf("postconf -e '%s = %s' && postfix reload", line->name, line->value),
-            "Postfix lacks a line for %s that \"listrunner setup\" would add: it may have another that does the "
-            "same, as a probe shows",
-            domain);
+    SetupWiring wiring = {.mta = SETUP_POSTFIX, .lmtp = doors.lmtp, .ask = doors.ask};
+    for (guint at = 0; at < domains->len; at++) {
+        g_autoptr(GError) fault = NULL;
+        char *name = ((const Domain *)domains->pdata[at])->mail_host;
+        if (setup_postfix_is_free(&wiring, name, &fault))
+            g_ptr_array_add(names, name);
+        else
+            doctor_find(doctor, "mta", DOCTOR_FAULT, NULL, "%s", fault->message);
     }
+    g_ptr_array_add(names, NULL);
+    wiring.domains = (const char *const *)names->pdata;
+    look_for_lines(doctor, &wiring);
 }
 
 static void look_at_mta(Doctor *doctor, const GPtrArray *domains)
@@ -99,8 +114,7 @@ static void look_at_mta(Doctor *doctor, const GPtrArray *domains)
     guint before = doctor->findings->len;
     if (!(setup_mta_find() & 1u << SETUP_POSTFIX))
         return;
-    for (guint at = 0; at < domains->len; at++)
-        look_at_postfix(doctor, ((const Domain *)domains->pdata[at])->mail_host);
+    look_at_postfix(doctor, domains);
     doctor_find_well(doctor, "mta", before, "Postfix has the lines that Listrunner needs.");
 }
 

@@ -84,9 +84,17 @@ static bool has_word(const char *list, const char *word)
     return has;
 }
 
-/* Does Postfix relay for other domains than this, and those that Listrunner answers for? Its own are of another
+static bool has_domain(const char *const *domains, const char *word)
+{
+    for (; *domains; domains++)
+        if (g_ascii_strcasecmp(*domains, word) == 0)
+            return true;
+    return false;
+}
+
+/* Does Postfix relay for other domains than these, and those that Listrunner answers for? Its own are of another
  * class. */
-static bool find_others(const char *domain, const char *own_map, char **others, GError **error)
+static bool find_others(const char *const *domains, const char *own_map, char **others, GError **error)
 {
     g_autofree char *list = parameter("relay_domains", true, error);
     g_autofree char *local = list ? parameter("mydestination", true, error) : NULL;
@@ -95,7 +103,7 @@ static bool find_others(const char *domain, const char *own_map, char **others, 
     g_autoptr(GString) found = g_string_new(NULL);
     g_auto(GStrv) words = g_strsplit_set(list, ", \t\n", -1);
     for (char **one = words; *one; one++)
-        if (**one && g_ascii_strcasecmp(*one, domain) != 0 && strcmp(*one, own_map) != 0 && !has_word(local, *one))
+        if (**one && !has_domain(domains, *one) && strcmp(*one, own_map) != 0 && !has_word(local, *one))
             g_string_append_printf(found, "%s%s", found->len > 0 ? ", " : "", *one);
     *others = g_string_free(g_steal_pointer(&found), FALSE);
     return true;
@@ -125,7 +133,7 @@ static char *joined(const char *first, const char *second)
 }
 
 /* Mail for a domain that Postfix delivers itself never comes to us. */
-static bool is_free(const char *domain, GError **error)
+static bool is_not_local(const char *domain, GError **error)
 {
     static const char *const own[] = {"mydestination", "virtual_alias_domains", "virtual_mailbox_domains"};
     for (unsigned at = 0; at < G_N_ELEMENTS(own); at++) {
@@ -141,32 +149,61 @@ static bool is_free(const char *domain, GError **error)
     return true;
 }
 
-static bool plan_relay_domains(GPtrArray *lines, const SetupWiring *wiring, const char *there)
+static void plan_relay_domains(GPtrArray *lines, const SetupWiring *wiring, const char *there)
 {
     g_autofree char *own = g_strdup_printf("socketmap:inet:%s:%s:domains", wiring->ask.host, wiring->ask.port);
-    if (!has_word(there, wiring->domain) && !strstr(there, own))
-        add_line(lines, "relay_domains", joined(there, wiring->domain));
-    return true;
+    g_autoptr(GString) value = g_string_new(there);
+    if (strstr(there, own))
+        return;
+    for (const char *const *domain = wiring->domains; *domain; domain++)
+        if (!has_word(there, *domain))
+            g_string_append_printf(value, "%s%s", value->len > 0 ? ", " : "", *domain);
+    if (strcmp(value->str, there) != 0)
+        add_line(lines, "relay_domains", g_strdup(value->str));
+}
+
+/* An entry of an inline map, "{ lists.example.com = lmtp:[127.0.0.1]:8024 }". g_free() */
+static char *way_to(const SetupWiring *wiring, const char *domain)
+{
+    return g_strdup_printf("{ %s = lmtp:[%s]:%s }", domain, wiring->lmtp.host, wiring->lmtp.port);
+}
+
+/* Does transport_maps send the domain's mail to us, by our map or by a line of its own? */
+static bool comes_here(const SetupWiring *wiring, const char *domain, const char *there)
+{
+    g_autofree char *own = g_strdup_printf("socketmap:inet:%s:%s:transport", wiring->ask.host, wiring->ask.port);
+    g_autofree char *wanted = way_to(wiring, domain);
+    return strstr(there, own) || strstr(there, wanted);
+}
+
+static bool goes_nowhere_else(const SetupWiring *wiring, const char *domain, GError **error)
+{
+    g_autofree char *there = parameter("transport_maps", false, error);
+    g_autofree char *other = g_strdup_printf("{ %s =", domain);
+    if (!there || comes_here(wiring, domain, there) || !strstr(there, other))
+        return there != NULL;
+    return fail(error, FAIL_NEVER,
+                "Postfix sends mail for %s elsewhere, by transport_maps = %s: take that out first", domain, there);
+}
+
+bool setup_postfix_is_free(const SetupWiring *wiring, const char *domain, GError **error)
+{
+    return is_not_local(domain, error) && goes_nowhere_else(wiring, domain, error);
 }
 
 static bool plan_transport_maps(GPtrArray *lines, const SetupWiring *wiring, GError **error)
 {
     g_autofree char *there = parameter("transport_maps", false, error);
-    if (!there)
-        return false;
-    g_autofree char *own = g_strdup_printf("socketmap:inet:%s:%s:transport", wiring->ask.host, wiring->ask.port);
-    g_autofree char *wanted = g_strdup_printf("{ %s = lmtp:[%s]:%s }", wiring->domain, wiring->lmtp.host,
-                                              wiring->lmtp.port);
-    g_autofree char *other = g_strdup_printf("{ %s =", wiring->domain);
-    if (strstr(there, own) || strstr(there, wanted))
-        return true;
-    if (strstr(there, other))
-        return fail(error, FAIL_NEVER,
-                    "Postfix sends mail for %s elsewhere, by transport_maps = %s: take that out first", wiring->domain,
-                    there);
-    g_autofree char *map = g_strdup_printf("inline:{ %s }", wanted);
-    add_line(lines, "transport_maps", joined(map, there));
-    return true;
+    g_autoptr(GString) ways = g_string_new(NULL);
+    for (const char *const *domain = wiring->domains; there && *domain; domain++)
+        if (!comes_here(wiring, *domain, there)) {
+            g_autofree char *way = way_to(wiring, *domain);
+            g_string_append_printf(ways, "%s%s", ways->len > 0 ? ", " : "", way);
+        }
+    g_autofree char *map = g_strdup_printf("inline:{ %s }", ways->str);
+    if (ways->len > 0)
+        add_line(lines, "transport_maps", joined(map, there));
+    return there != NULL;
 }
 
 static bool plan_recipients(GPtrArray *lines, const SetupWiring *wiring, GError **error)
@@ -179,7 +216,7 @@ static bool plan_recipients(GPtrArray *lines, const SetupWiring *wiring, GError 
     g_autofree char *own = g_strdup_printf("socketmap:inet:%s:%s:domains", wiring->ask.host, wiring->ask.port);
     if (strstr(there, map))
         return true;
-    if (!find_others(wiring->domain, own, &found, error))
+    if (!find_others(wiring->domains, own, &found, error))
         return false;
     g_autofree char *others = found;
     if (!*there && *others)
@@ -188,7 +225,7 @@ static bool plan_recipients(GPtrArray *lines, const SetupWiring *wiring, GError 
             "Postfix relays for other domains, too (relay_domains has %s), and takes any address in them, because "
             "relay_recipient_maps is empty. With a map for %s it would refuse them. Set relay_recipient_maps for "
             "these domains first, such as inline:{ @other.example = OK }, then run this again.",
-            others, wiring->domain);
+            others, *wiring->domains);
     add_line(lines, "relay_recipient_maps", joined(there, map));
     return true;
 }
@@ -196,11 +233,25 @@ static bool plan_recipients(GPtrArray *lines, const SetupWiring *wiring, GError 
 GPtrArray *setup_postfix_plan(const SetupWiring *wiring, GError **error)
 {
     g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(line_free);
-    g_autofree char *domains = relay_domains(error);
-    return domains && is_free(wiring->domain, error) && plan_relay_domains(lines, wiring, domains) &&
-                   plan_transport_maps(lines, wiring, error) && plan_recipients(lines, wiring, error)
-               ? g_steal_pointer(&lines)
-               : NULL;
+    g_autofree char *there = relay_domains(error);
+    if (!there)
+        return NULL;
+    for (const char *const *domain = wiring->domains; *domain; domain++)
+        if (!setup_postfix_is_free(wiring, *domain, error))
+            return NULL;
+    plan_relay_domains(lines, wiring, there);
+    return plan_transport_maps(lines, wiring, error) && plan_recipients(lines, wiring, error) ? g_steal_pointer(&lines)
+                                                                                             : NULL;
+}
+
+char *setup_postfix_command(const GPtrArray *lines)
+{
+    GString *command = g_string_new("postconf -e");
+    for (guint at = 0; at < lines->len; at++) {
+        const SetupLine *line = lines->pdata[at];
+        g_string_append_printf(command, " '%s = %s'", line->name, line->value);
+    }
+    return g_string_free(g_string_append(command, " && postfix reload"), FALSE);
 }
 
 bool setup_postfix_may_change(GError **error)
@@ -300,5 +351,5 @@ char *setup_exim_text(const SetupWiring *wiring)
         "\n"
         "# 4. Then:\n"
         "update-exim4.conf && systemctl reload exim4\n",
-        wiring->domain, wiring->domain, wiring->maps, wiring->lmtp.host, wiring->lmtp.port);
+        *wiring->domains, *wiring->domains, wiring->maps, wiring->lmtp.host, wiring->lmtp.port);
 }

@@ -36,10 +36,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SetupDoors, setup_doors_clear)
  * case. FAIL_CONFIG: one has no port. */
 bool setup_doors_read(const Config *config, SetupDoors *doors, GError **error);
 
-/* The domain and addresses with which the MTA is to be connected. */
+/* The domains and addresses with which the MTA is to be connected. */
 typedef struct SetupWiring {
     SetupMta mta;
-    const char *domain, *maps; /* maps: the directory of files, for Exim */
+    const char *const *domains; /* ended by NULL; for Exim only the first counts */
+    const char *maps;           /* the directory of files, for Exim */
     SetupDoor lmtp, ask;
 } SetupWiring;
 
@@ -48,10 +49,17 @@ typedef struct SetupLine {
     char *name, *value;
 } SetupLine;
 
-/* Return the lines (of SetupLine) that Postfix lacks for this, freed with the array; it is empty when all is there.
- * Nothing is changed. FAIL_LATER: Postfix cannot be asked. FAIL_NEVER: it has settings that contradict; the message
- * names them. */
+/* Check that Postfix does nothing else with mail for the domain. FAIL_LATER: it cannot be asked. FAIL_NEVER: it
+ * delivers that mail itself, or sends it elsewhere; the message names the setting. */
+bool setup_postfix_is_free(const SetupWiring *wiring, const char *domain, GError **error);
+
+/* Return the lines (of SetupLine) that Postfix lacks for these domains, one for each parameter, freed with the array;
+ * it is empty when all is there. Nothing is changed. FAIL_LATER: Postfix cannot be asked. FAIL_NEVER: it has settings
+ * that contradict; the message names them. */
 GPtrArray *setup_postfix_plan(const SetupWiring *wiring, GError **error);
+
+/* Return the command that adds the lines, "postconf -e 'NAME = VALUE' ... && postfix reload"; g_free(). */
+char *setup_postfix_command(const GPtrArray *lines);
 
 /* Check that this process may change the configuration of Postfix. FAIL_LATER: it may not; the message names the
  * directory. */

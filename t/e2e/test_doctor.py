@@ -166,6 +166,26 @@ def test_each_fault_is_named_with_what_mends_it(site):
     assert {json.loads(line)["subject"] for line in done.stdout.splitlines()} == {"configuration"}
 
 
+def test_commands_for_several_domains_keep_each_other(site):
+    """Run as they are printed, they leave Postfix with the lines of all domains."""
+    more = ("lists.example.net", "lists.example.org")
+    site.start()
+    for domain in (HOST, *more, "own.example.net"):
+        site.cli("domain", "create", domain)
+    with open(site.front.config / "main.cf", "a", encoding="utf-8") as main:
+        main.write("mydestination = own.example.net\n")
+    rows = [row for row in site.examine(GOOD, "--no-dns", "--no-probe", code=(1,)) if row["subject"] == "mta"]
+    assert [row["state"] for row in rows] == ["fault", "warning"] and "mydestination" in rows[0]["text"], rows
+    subprocess.run(rows[1]["mend"].partition(" && ")[0], shell=True, check=True,
+                   env={**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin", "MAIL_CONFIG": str(site.front.config)})
+    rows = [row for row in site.examine(GOOD, "--no-dns", "--no-probe", code=(1,)) if row["subject"] == "mta"]
+    assert [row["state"] for row in rows] == ["fault"], rows
+    text = (site.front.config / "main.cf").read_text(encoding="utf-8")
+    for domain in (HOST, *more):
+        assert f"{{ {domain} = lmtp:" in text, text
+    assert f"relay_domains = {HOST}, {more[0]}, {more[1]}\n" in text, text
+
+
 def read_all(pipe):
     """Reads what is in the pipe now, and waits for nothing."""
     octets = b""
