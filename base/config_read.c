@@ -5,38 +5,18 @@
 #include <ini.h>
 #include <string.h>
 
+#include "base/near_word.h"
+
 #define FREE_KEY_PREFIX "x_"
 /* inih keeps 50 bytes of a name, its end included. */
 #define NAME_LENGTH_MAX 48
 
 /* ---- suggestions ---- */
 
-static unsigned edit_distance(const char *a, const char *b)
+/* Search for the key or section that was meant. Begin with it. */
+static NearWord meant_by(const char *wanted)
 {
-    size_t width = strlen(b) + 1;
-    g_autofree unsigned *row = g_new(unsigned, width);
-    for (size_t j = 0; j < width; j++)
-        row[j] = (unsigned)j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j < width; j++) {
-            unsigned changed = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = MIN(changed, MIN(row[j], row[j - 1]) + 1);
-        }
-    }
-    return row[width - 1];
-}
-
-/* Remembers candidate if it is the nearest to wanted so far and near enough. */
-static void suggest(const char *wanted, const char *candidate, const char **best, unsigned *distance)
-{
-    unsigned found = edit_distance(wanted, candidate);
-    if (found <= MAX(2, strlen(wanted) / 3) && found < *distance) {
-        *best = candidate;
-        *distance = found;
-    }
+    return (NearWord){wanted, NULL, MAX(2, strlen(wanted) / 3) + 1};
 }
 
 static const ConfigKey *find_key(const char *section, const char *name)
@@ -71,8 +51,7 @@ static bool is_repeated(unsigned at)
 
 static void fault_unknown_section(ConfigFaults *faults, int line, const char *name)
 {
-    const char *best = NULL;
-    unsigned distance = G_MAXUINT;
+    NearWord near = meant_by(name);
     g_autoptr(GString) allowed = g_string_new(NULL);
     const ConfigTable *table;
     for (unsigned i = 0; (table = config_table(i)); i++) {
@@ -82,13 +61,13 @@ static void fault_unknown_section(ConfigFaults *faults, int line, const char *na
                                    family ? (int)family : (int)strlen(table->section), table->section,
                                    family ? "NAME" : "");
         if (family == 0)
-            suggest(name, table->section, &best, &distance);
+            near_word_offer(&near, table->section);
     }
     const ConfigMember *member;
     for (unsigned i = 0; (member = config_member(i)); i++)
-        suggest(name, member->section, &best, &distance);
-    if (best)
-        config_fault(faults, line, name, NULL, "found an unknown section; allowed is [%s], perhaps?", best);
+        near_word_offer(&near, member->section);
+    if (near.best)
+        config_fault(faults, line, name, NULL, "found an unknown section; allowed is [%s], perhaps?", near.best);
     else
         config_fault(faults, line, name, NULL, "found an unknown section; allowed are %s", allowed->str);
 }
@@ -112,17 +91,16 @@ static void fault_unknown_key(ConfigFaults *faults, int line, const char *sectio
         config_fault(faults, line, section, name, "there is no such key any more: %s", instead);
         return;
     }
-    const char *best = NULL;
-    unsigned distance = G_MAXUINT;
+    NearWord near = meant_by(name);
     g_autoptr(GString) allowed = g_string_new(NULL);
     const ConfigTable *table;
     for (unsigned i = 0; (table = config_table(i)); i++)
         for (const ConfigKey *key = config_table_covers(table, section) ? table->keys : NULL; key && key->name; key++) {
             g_string_append_printf(allowed, "%s%s", allowed->len ? ", " : "", key->name);
-            suggest(name, key->name, &best, &distance);
+            near_word_offer(&near, key->name);
         }
-    if (best)
-        config_fault(faults, line, section, name, "found an unknown key; allowed is %s, perhaps?", best);
+    if (near.best)
+        config_fault(faults, line, section, name, "found an unknown key; allowed is %s, perhaps?", near.best);
     else
         config_fault(faults, line, section, name, "found an unknown key; allowed are %s", allowed->str);
 }

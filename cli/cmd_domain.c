@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "cli/command.h"
 #include "cli/listing.h"
+#include "cli/new_domain.h"
 #include "cli/work_site.h"
 #include "lists/domain_make.h"
 #include "store/domain.h"
@@ -16,11 +17,15 @@ static gboolean names;
 static int run_create(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
+    char *found = NULL;
     g_autoptr(Work) work = work_place_begin(&place, site, error);
-    if (!work || !domain_make(work, argv[0], &(DomainData){.description = description}, error) ||
+    bool sound = work && domain_near(place.store, argv[0], &found, error);
+    g_autofree char *near = found;
+    if (!sound || !domain_make(work, argv[0], &(DomainData){.description = description}, error) ||
         !work_place_commit(&place, site, work, error))
         return TOOL_LATER;
     printf("domain %s created\n", argv[0]);
+    new_domain_tell(site, argv[0], near);
     return TOOL_OK;
 }
 

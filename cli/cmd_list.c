@@ -3,9 +3,11 @@
 /* listrunner list: create, rename, copy, ls; remove is in list_remove.c, the settings verbs are in list_settings.c, try
  * is in list_try.c. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/command.h"
 #include "cli/listing.h"
+#include "cli/new_domain.h"
 #include "cli/work_site.h"
 #include "lists/list_change.h"
 #include "lists/list_make.h"
@@ -14,18 +16,29 @@
 
 static char *style;
 static char **owners;
-static gboolean keep_domains, notify, names, with_members;
+static gboolean keep_domains, new_domain, notify, names, with_members;
 
 static int run_create(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
-    const NewList new = {.address = argv[0], .style = style, .owners = (const char *const *)owners,
-                         .make_domain = !keep_domains, .notify = notify};
+    bool known = false;
+    const char *at = strrchr(argv[0], '@');
+    const NewList new = {.address = argv[0],
+                         .style = style,
+                         .owners = (const char *const *)owners,
+                         .make_domain = !keep_domains,
+                         .near_domain = new_domain,
+                         .notify = notify};
+    if (new_domain && keep_domains)
+        return command_usage(error, "--new-domain and --no-domain contradict each other");
     g_autoptr(Work) work = work_place_begin(&place, site, error);
-    g_autoptr(List) list = work ? list_make(work, &new, error) : NULL;
+    bool sound = work && (!at || domain_answers(place.store, at + 1, &known, error));
+    g_autoptr(List) list = sound ? list_make(work, &new, error) : NULL;
     if (!list || !work_place_commit(&place, site, work, error))
         return TOOL_LATER;
     printf("list %s created (List-Id %s)\n", list->posting_address, list->list_id);
+    if (!known)
+        new_domain_tell(site, list->mail_host, NULL);
     return TOOL_OK;
 }
 
@@ -105,6 +118,8 @@ static const GOptionEntry create_options[] = {
     {"notify", 'n', 0, G_OPTION_ARG_NONE, &notify, "write to the owners about their new list", NULL},
     {"no-domain", 0, 0, G_OPTION_ARG_NONE, &keep_domains, "fail when the domain is not known, instead of creating it",
      NULL},
+    {"new-domain", 0, 0, G_OPTION_ARG_NONE, &new_domain,
+     "create the domain also when its name is within two letters of a known one", NULL},
     G_OPTION_ENTRY_NULL,
 };
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/near_word.h"
+
 /* A word further from what was typed than this is no suggestion. */
 #define DISTANCE_MAX 2
 
@@ -15,39 +17,15 @@ const Command *help_find(const Command *const *verbs, const char *name)
     return NULL;
 }
 
-/* Insertions, deletions, changes and swaps of neighbours that turn a into b. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t rows = strlen(a) + 1, columns = strlen(b) + 1;
-    g_autofree size_t *cells = g_new0(size_t, rows * columns);
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < columns; j++) {
-            size_t *cell = cells + i * columns + j;
-            if (i == 0 || j == 0) {
-                *cell = i + j;
-                continue;
-            }
-            *cell = *(cell - columns - 1) + (a[i - 1] != b[j - 1]);
-            *cell = MIN(*cell, MIN(*(cell - columns), *(cell - 1)) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                *cell = MIN(*cell, *(cell - 2 * columns - 2) + 1);
-        }
-    return cells[rows * columns - 1];
-}
-
 static const char *nearest(const Command *const *verbs, const char *word)
 {
-    const char *best = NULL;
-    size_t least = DISTANCE_MAX + 1;
-    for (size_t i = 0; verbs[i]; i++) {
-        const char *name = verbs[i]->name;
-        size_t far = strlen(word) >= 2 && g_str_has_prefix(name, word) ? 0 : distance(word, name);
-        if (far < least && far < strlen(name)) {
-            least = far;
-            best = name;
-        }
-    }
-    return best;
+    NearWord near = {word, NULL, DISTANCE_MAX + 1};
+    for (size_t i = 0; verbs[i]; i++)
+        if (strlen(word) >= 2 && g_str_has_prefix(verbs[i]->name, word))
+            return verbs[i]->name;
+        else
+            near_word_offer(&near, verbs[i]->name);
+    return near.best;
 }
 
 void help_unknown(const Command *const *verbs, const char *path, const char *word)

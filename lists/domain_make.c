@@ -5,11 +5,15 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/near_word.h"
 #include "lists/list_make.h"
 #include "lists/mta_maps.h"
 #include "lists/own_address.h"
 #include "store/domain.h"
 #include "store/user.h"
+
+/* A name that differs from a known one by no more letters may be a slip. */
+#define SLIP_MAX 2
 
 static void note(Work *work, const char *mail_host, const char *result)
 {
@@ -60,6 +64,23 @@ bool domain_make(Work *work, const char *mail_host, const DomainData *data, GErr
         return false;
     note(work, mail_host, "created");
     return true;
+}
+
+bool domain_near(Store *store, const char *mail_host, char **near, GError **error)
+{
+    *near = NULL;
+    g_autofree char *name = g_utf8_validate(mail_host, -1, NULL) ? g_utf8_strdown(mail_host, -1) : g_strdup("");
+    g_autoptr(GPtrArray) all = domain_all(store, error);
+    NearWord word = {name, NULL, SLIP_MAX + 1};
+    for (guint at = 0; all && at < all->len; at++) {
+        const Domain *domain = all->pdata[at];
+        near_word_offer(&word, domain->mail_host);
+        if (domain->alias_domain)
+            near_word_offer(&word, domain->alias_domain);
+    }
+    if (word.best && word.distance > 0)
+        *near = g_strdup(word.best);
+    return all != NULL;
 }
 
 bool domain_change(Work *work, const char *mail_host, const DomainData *data, GError **error)

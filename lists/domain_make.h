@@ -23,6 +23,10 @@ typedef struct DomainData {
  * or as domain_change() says. */
 bool domain_make(Work *work, const char *mail_host, const DomainData *data, GError **error);
 
+/* Set *near to the domain or alias of the site that the name differs from by two letters at most, so that it may be a
+ * slip of it; g_free(). *near is NULL: there is none, or the site has a domain or an alias of this name. */
+bool domain_near(Store *store, const char *mail_host, char **near, GError **error);
+
 /* Change the data that is not NULL. FAIL_EXISTS: the alias is taken. FAIL_NEVER: the alias can be no domain, or by way
  * of it mail for somebody who runs a list would come to a list; or the address of a new owner is not valid, or is one
  * of a list (lists/own_address.h). */

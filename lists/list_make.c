@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "lists/archive_place.h"
+#include "lists/domain_make.h"
 #include "lists/event.h"
 #include "lists/fragment_wake.h"
 #include "lists/letter.h"
@@ -18,11 +19,26 @@
 #include "store/domain.h"
 #include "store/list_archive.h"
 
-static bool ensure_domain(Store *store, const char *address, GError **error)
+/* Refuse a domain that is known by another name, as a slip of the hand would make it. */
+static bool is_no_slip(Store *store, const char *mail_host, GError **error)
 {
-    const char *at = strrchr(address, '@');
-    if (!at || at == address || !at[1])
-        return fail(error, FAIL_NEVER, "'%s' is no list address; NAME@DOMAIN is wanted", address);
+    char *found;
+    if (!domain_near(store, mail_host, &found, error))
+        return false;
+    g_autofree char *near = found;
+    return !near || fail(error, FAIL_NEVER,
+                         "this site has no domain %s, but %s; if the new one is meant: --new-domain, or first "
+                         "listrunner domain create %s",
+                         mail_host, near, mail_host);
+}
+
+static bool ensure_domain(Store *store, const NewList *new, GError **error)
+{
+    const char *at = strrchr(new->address, '@');
+    if (!at || at == new->address || !at[1])
+        return fail(error, FAIL_NEVER, "'%s' is no list address; NAME@DOMAIN is wanted", new->address);
+    if (!new->near_domain && !is_no_slip(store, at + 1, error))
+        return false;
     g_autoptr(GError) refusal = NULL;
     if (domain_create(store, at + 1, NULL, &refusal))
         return true;
@@ -75,7 +91,7 @@ static bool choose_archive(Work *work, const List *made, GError **error)
 List *list_make(Work *work, const NewList *new, GError **error)
 {
     Store *store = work_store(work);
-    if ((new->make_domain && !ensure_domain(store, new->address, error)) ||
+    if ((new->make_domain && !ensure_domain(store, new, error)) ||
         !list_name_is_free(store, new->address, work_site(work)->delimiter, error))
         return NULL;
     g_autoptr(List) made = list_create(store, new->address, error);

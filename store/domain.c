@@ -2,12 +2,17 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/domain.h"
 
+#include <string.h>
+
 #include "base/fail.h"
 #include "base/mailbox.h"
 #include "store/row.h"
 #include "store/store_internal.h"
 #include "store/template_text.h"
 #include "store/token.h"
+
+#define LABEL_MAX 63        /* bytes of a label, and */
+#define NAME_MAX_LENGTH 253 /* of a name (RFC 1035) */
 
 static const RowField domain_row[] = {ROW(Domain, mail_host), ROW(Domain, description), ROW(Domain, alias_domain)};
 
@@ -83,13 +88,36 @@ static bool insert(Store *store, const char *name, const char *description, GErr
                      TEXT(name), TEXT(description ? description : ""), INTEGER(key));
 }
 
+/* May a server elsewhere send mail to this domain? The name is in lower case and in ASCII. It needs two labels or more,
+ * of letters, digits and "-" (RFC 5321, 4.1.2), and a last one that is not a number, as that of an IP address is. */
+static bool is_mail_domain(const char *name)
+{
+    size_t longest = 0;
+    g_auto(GStrv) labels = g_strsplit(name, ".", -1);
+    guint count = g_strv_length(labels);
+    for (guint at = 0; at < count; at++)
+        longest = MAX(longest, strlen(labels[at]));
+    return count >= 2 && longest <= LABEL_MAX && strlen(name) <= NAME_MAX_LENGTH &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") == strlen(name) &&
+           strspn(labels[count - 1], "0123456789") < strlen(labels[count - 1]);
+}
+
 /* It stands in header fields and in senders, which are ASCII to most of the world. */
 static char *checked_host(const char *mail_host, GError **error)
 {
     g_autofree char *name = checked(mail_host, error);
-    if (!name || g_str_is_ascii(name))
+    if (!name)
+        return NULL;
+    if (!g_str_is_ascii(name))
+        fail(error, FAIL_NEVER, "the domain %s must be written in ASCII, as the xn-- name that it has in the DNS",
+             name);
+    else if (!is_mail_domain(name))
+        fail(error, FAIL_NEVER,
+             "%s can be no domain of mail; allowed is a name with a dot, such as lists.example.com, of letters, digits "
+             "and -",
+             name);
+    else
         return g_steal_pointer(&name);
-    fail(error, FAIL_NEVER, "the domain %s must be written in ASCII, as the xn-- name that it has in the DNS", name);
     return NULL;
 }
 

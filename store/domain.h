@@ -17,7 +17,8 @@ typedef struct Domain {
 void domain_free(Domain *domain);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Domain, domain_free)
 /* Make a domain; description may be NULL. FAIL_EXISTS: the name is a domain or an alias already. FAIL_NEVER: it is no
- * domain name in ASCII, or a list of it could get the List-Id that a list of another domain has. */
+ * name of ASCII letters, digits, "-" and at least one dot to which mail can be sent, or a list of it could get the
+ * List-Id that a list of another domain has. */
 bool domain_create(Store *store, const char *mail_host, const char *description, GError **error);
 bool domain_remove(Store *store, const char *mail_host, GError **error); /* FAIL_NEVER while it has lists */
 GPtrArray *domain_all(Store *store, GError **error); /* of Domain, by name; freed with the array */

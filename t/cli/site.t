@@ -191,6 +191,22 @@ def test_domains(site):
     assert site.run("domain", "ls").out == ""
 
 
+def test_a_slip_makes_no_domain(site):
+    first = site.run("list", "create", "news@lists.example.com").out
+    assert "lists.example.com is a new domain of this site" in first and "listrunner doctor" in first
+    assert "new domain" not in site.run("list", "create", "talk@lists.example.com").out
+    for slip in ("list.example.com", "listsexample.com", "lists.exmaple.com"):
+        site.run("list", "create", f"dogs@{slip}", code=USAGE, says="lists.example.com; if the new one is meant")
+    made = site.run("list", "create", "dogs@list.example.com", "--new-domain").out
+    assert "list.example.com is a new domain" in made
+    assert "differs little from" in site.run("domain", "create", "lists2.example.com").out
+    assert "differs little from" not in site.run("domain", "create", "example.org").out
+    for name in ("localhost", "10.0.0.1", "bad_domain", "bad_domain.example.com", "listsexample",
+                 "x" * 64 + ".example.com"):
+        site.run("domain", "create", name, code=USAGE, says="can be no domain of mail")
+        site.run("list", "create", f"cats@{name}", code=USAGE, says="can be no domain of mail")
+
+
 def test_create_a_list(site):
     out = site.run("list", "create", LIST, "--owner", "anne@example.com", "--owner=bart@example.com").out
     assert "test@example.com" in out and "test.example.com" in out

@@ -24,7 +24,8 @@ static void test_domain(Fixture *fixture, const void *data)
     g_assert_false(domain_create(fixture->store, "example.org", NULL, &error));
     assert_failed(FAIL_EXISTS, error);
     static const char *const wrong[] = {"",    "-a.b", "a-.b", "a..b", ".a",      "a.",
-                                        "a b", "a@b",  "a/b",  "a\nb", "\377.de", NULL};
+                                        "a b", "a@b",  "a/b",  "a\nb", "\377.de", "localhost",
+                                        "192.0.2.1", "bad_one.example", NULL};
     for (const char *const *name = wrong; *name; name++) {
         g_assert_false(domain_create(fixture->store, *name, NULL, &error));
         assert_failed(FAIL_NEVER, error);
