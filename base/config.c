@@ -369,6 +369,12 @@ const char *const *config_list(const Config *config, const char *section, const 
     return (const char *const *)get(config, section, key, 1u << CONFIG_LIST)->words;
 }
 
+char *config_list_joined(const Config *config, const char *section, const char *key)
+{
+    const char *const *words = config_list(config, section, key);
+    return words && *words ? g_strjoinv(",", (char **)words) : NULL;
+}
+
 const char *const *config_family(const Config *config, const char *family)
 {
     const GPtrArray *members = g_hash_table_lookup(config->families, family);

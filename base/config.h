@@ -66,6 +66,8 @@ bool config_bool(const Config *config, const char *section, const char *key);
 int64_t config_duration(const Config *config, const char *section, const char *key); /* us */
 uint64_t config_size(const Config *config, const char *section, const char *key);
 const char *const *config_list(const Config *config, const char *section, const char *key);
+/* Return the words of a list with commas between them; g_free(). NULL: there are none. */
+char *config_list_joined(const Config *config, const char *section, const char *key);
 
 /* Return the least number of processes that a runner has, and set *most (may be NULL) to the greatest. Both are the
  * same unless [runner.NAME] instances is auto. */

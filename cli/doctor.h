@@ -51,5 +51,5 @@ void doctor_certificates(Doctor *doctor);
 void doctor_time(Doctor *doctor);
 
 /* Examine the DNS records MX, SPF, DKIM, DMARC and PTR of the domains (of Domain) and of the host that sends. The name
- * servers of the system are asked, or those of [out] name_servers. */
+ * servers of the system are asked, or those of [dns] servers. */
 void doctor_dns(Doctor *doctor, const GPtrArray *domains);

@@ -302,9 +302,8 @@ void doctor_dns(Doctor *doctor, const GPtrArray *domains)
 {
     g_autoptr(GError) fault = NULL;
     guint before = doctor->findings->len;
-    const char *const *servers = config_list(doctor->config, "out", "name_servers");
-    g_autofree char *list = servers && *servers ? g_strjoinv(",", (char **)servers) : NULL;
-    g_autoptr(DnsWait) dns = dns_wait_new(list, TIMEOUT, TRIES, &fault);
+    g_autofree char *servers = config_list_joined(doctor->config, "dns", "servers");
+    g_autoptr(DnsWait) dns = dns_wait_new(servers, TIMEOUT, TRIES, &fault);
     if (!dns) {
         doctor_find(doctor, "dns", DOCTOR_WARNING, NULL, "%s", fault->message);
         return;

@@ -87,8 +87,8 @@ WaitNames *wait_names_new(const Config *config, GError **error)
     g_autoptr(WaitNames) names = g_new0(WaitNames, 1);
     names->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, known_free);
     names->names = (Names){text, exists, names};
-    names->dns = dns_wait_new(config_string(config, "dns", "servers"),
-                              config_duration(config, "dns", "timeout") / TRIES, TRIES, error);
+    g_autofree char *servers = config_list_joined(config, "dns", "servers");
+    names->dns = dns_wait_new(servers, config_duration(config, "dns", "timeout") / TRIES, TRIES, error);
     return names->dns ? g_steal_pointer(&names) : NULL;
 }
 

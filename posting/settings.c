@@ -37,12 +37,12 @@ static const ConfigKey handler_keys[] = {
 };
 
 static const ConfigKey dns_keys[] = {
-    {"servers", STRING(NULL),
-     .about = "The name servers that are asked about the authors of posts (DMARC, DKIM): ADDRESS, ADDRESS:PORT or "
-      "[IPv6]:PORT, several with commas; unset: those of the system.",
+    {"servers", LIST(NULL),
+     .about = "The name servers of all questions: of posts about their authors (DMARC, DKIM), of type = mx about mail "
+      "hosts, of listrunner doctor. ADDRESS, ADDRESS:PORT or [IPv6]:PORT; unset: those of the system.",
      .example = "127.0.0.1:53"},
     {"timeout", DURATION("6s", SECOND, MINUTE),
-     .about = "How long a question to them may stay without an answer. Other mail does not wait meanwhile."},
+     .about = "How long a question about a post may stay without an answer. Other mail does not wait meanwhile."},
     {.name = NULL},
 };
 
@@ -135,8 +135,7 @@ static const ConfigTable tables[] = {
     {"rules", .about = "How the runner in judges posts.", .keys = rule_keys, .readers = "in"},
     {"handlers", .about = "How posts are changed on the way to the members.", .keys = handler_keys,
      .readers = "in pipeline"},
-    {"dns", .about = "Whom the runners ask what a post's author has published.", .keys = dns_keys,
-     .readers = "in pipeline"},
+    {"dns", .about = "The name servers that are asked.", .keys = dns_keys, .readers = "in out pipeline"},
     {.section = NULL},
 };
 /* clang-format on */
@@ -264,9 +263,35 @@ static void check_authentication(const ConfigCheck *check)
     }
 }
 
+/* ADDRESS, ADDRESS:PORT or [ADDRESS]:PORT. */
+static bool server_valid(const char *word)
+{
+    g_autofree char *host = g_strdup(word);
+    char *colon = strrchr(host, ':');
+    if (config_address_valid(host))
+        return true;
+    if (!colon || colon == host || !config_port_valid(colon + 1))
+        return false;
+    *colon = '\0';
+    bool brackets = *host == '[' && colon[-1] == ']';
+    if (brackets)
+        colon[-1] = '\0';
+    return config_address_valid(host + brackets) && (brackets || !strchr(host, ':'));
+}
+
+static void check_name_servers(const ConfigCheck *check)
+{
+    const ConfigValue *servers = config_usable(check, "dns", "servers");
+    for (char **word = servers ? servers->words : NULL; word && *word; word++)
+        if (!server_valid(*word))
+            config_complain(check, "dns", servers->name, "found \"%s\"; allowed is an address (names cannot be looked "
+                            "up there), ADDRESS:PORT or [IPv6]:PORT", *word);
+}
+
 static void check(const ConfigCheck *check)
 {
     check_authentication(check);
+    check_name_servers(check);
     check_external(check, "rules");
     check_external(check, "handlers");
     check_orders(check, "chain", "rules", chain_words);

@@ -30,8 +30,8 @@ static SharedNames *shared(Runner *runner)
     if (!one.cache && !one.broken) {
         g_autoptr(GError) error = NULL;
         const Config *config = runner_config(runner);
-        one.cache = names_cache_new(config_string(config, "dns", "servers"), config_duration(config, "dns", "timeout"),
-                                    &error);
+        g_autofree char *servers = config_list_joined(config, "dns", "servers");
+        one.cache = names_cache_new(servers, config_duration(config, "dns", "timeout"), &error);
         if (!one.cache)
             log_warn("the DNS cannot be asked, and posts go on without its answers: %s", error->message);
         one.broken = !one.cache;

@@ -53,10 +53,6 @@ static const ConfigKey out_keys[] = {
      .about = "An entry reads more of its recipients when there is room for so many."},
     {"recipient_refill_delay", DURATION("5s", SECOND / 1000, HOUR),
      .about = "An entry that has read none for so long reads more when there is room for any."},
-    {"name_servers", LIST(NULL),
-     .about = "The name servers that type = mx asks, ADDRESS, ADDRESS:PORT or [IPv6]:PORT; unset: those of the "
-      "system.",
-     .example = "127.0.0.1:53"},
     {"own_names", LIST(NULL),
      .about = "Further names and addresses of this host beside hostname: type = mx does not deliver to ourselves.",
      .example = "mail.example.org 192.0.2.1"},
@@ -223,6 +219,11 @@ static const ConfigKey reply_keys[] = {
     {.name = NULL},
 };
 
+static const ConfigKeyword gone[] = {
+    {"name_servers", "the name servers stand in [dns] servers, for all that ask"},
+    {.word = NULL},
+};
+
 static const ConfigKeyword keywords[] = {
     {"defragment", "defragment = yes"},
     {"nodefragment", "defragment = no"},
@@ -230,7 +231,7 @@ static const ConfigKeyword keywords[] = {
 };
 
 static const ConfigTable tables[] = {
-    {"out", .about = "How outgoing mail is tried.", .keys = out_keys, .readers = "in pipeline"},
+    {"out", .about = "How outgoing mail is tried.", .keys = out_keys, .gone = gone, .readers = "in pipeline"},
     {"transport.*", .about = "One section a way out; built in is {members}.", .keys = transport_keys,
      .keywords = keywords, .readers = "in out pipeline watch"},
     {"reply.*", .about = "One section a kind of temporary refusal, the first that matches counts; none is built in, "
@@ -420,22 +421,6 @@ static void check_table(const ConfigCheck *check)
     }
 }
 
-/* ADDRESS, ADDRESS:PORT or [ADDRESS]:PORT. */
-static bool server_valid(const char *word)
-{
-    g_autofree char *host = g_strdup(word);
-    char *colon = strrchr(host, ':');
-    if (config_address_valid(host))
-        return true;
-    if (!colon || colon == host || !config_port_valid(colon + 1))
-        return false;
-    *colon = '\0';
-    bool brackets = *host == '[' && colon[-1] == ']';
-    if (brackets)
-        colon[-1] = '\0';
-    return config_address_valid(host + brackets) && (brackets || !strchr(host, ':'));
-}
-
 static void check_outgoing(const ConfigCheck *check)
 {
     const ConfigValue *transport = config_usable(check, "out", "default_transport");
@@ -448,11 +433,6 @@ static void check_outgoing(const ConfigCheck *check)
         if (!config_host_valid(*word) && !config_address_valid(*word))
             config_complain(check, "out", own->name, "found \"%s\"; allowed are host names, and addresses without "
                             "brackets", *word);
-    const ConfigValue *servers = config_usable(check, "out", "name_servers");
-    for (char **word = servers ? servers->words : NULL; word && *word; word++)
-        if (!server_valid(*word))
-            config_complain(check, "out", servers->name, "found \"%s\"; allowed is an address (names cannot be looked "
-                            "up there), ADDRESS:PORT or [IPv6]:PORT", *word);
 }
 
 static void check_replies(const ConfigCheck *check)

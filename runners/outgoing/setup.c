@@ -122,21 +122,20 @@ static void *find_route(void *data, const char *name)
 static MxResolver *open_resolver(Out *out, GError **error)
 {
     const Config *config = out->config;
-    const char *const *servers = config_list(config, "out", "name_servers");
     const char *protocols = config_string(config, "out", "inet_protocols");
     const char *hostname = config_string(config, "site", "hostname");
-    g_autofree char *csv = servers && *servers ? g_strjoinv(",", (char **)servers) : NULL;
+    g_autofree char *servers = config_list_joined(config, "dns", "servers");
     g_autoptr(GPtrArray) own = g_ptr_array_new();
     g_ptr_array_add(own, (char *)hostname);
     for (const char *const *name = config_list(config, "out", "own_names"); name && *name; name++)
         g_ptr_array_add(own, (char *)*name);
     g_ptr_array_add(own, NULL);
     unsigned families = strcmp(protocols, "ipv4") == 0 ? MX_IPV4 : strcmp(protocols, "ipv6") == 0 ? MX_IPV6 : 0;
-    MxSettings settings = {.servers = csv, .own = (const char *const *)own->pdata, .families = families,
+    MxSettings settings = {.servers = servers, .own = (const char *const *)own->pdata, .families = families,
                            .private_addresses = config_bool(config, "out", "mx_private_addresses")};
     MxResolver *resolver = mx_resolver_new(out->base, &settings, error);
     if (!resolver)
-        g_prefix_error(error, "[out] name_servers: ");
+        g_prefix_error(error, "[dns] servers: ");
     return resolver;
 }
 

@@ -282,6 +282,9 @@ static const Refusal refusals[] = {
      "FILE:3: [transport.relay] tls_verify_name: found \".example.com\"; allowed is a host name"},
     {"own-names", "[out]\nown_names = a.example.com ::1 http://x 192.0.2.1",
      "FILE:2: [out] own_names: found \"http://x\"; allowed are host names, and addresses without brackets"},
+    {"gone-name-servers", "[out]\nname_servers = 127.0.0.1",
+     "FILE:2: [out] name_servers: there is no such key any more: the name servers stand in [dns] servers, for all that "
+     "ask"},
     {"gone", "[defragment]\nhosts = a=b.example:24\nhost_timeout = 5s",
      "FILE:2: [defragment] hosts: " NO_MORE "\nFILE:3: [defragment] host_timeout: " NO_MORE},
     {"auth-may", "[transport.a]\nhost = mail.example.com\nauth_user = u\nauth_password_file = /p",
@@ -329,10 +332,10 @@ static const Refusal refusals[] = {
      "FILE:2: [out] transport_table: found \":relay\"; allowed is DOMAIN:NAME or .DOMAIN:NAME\n"
      "FILE:2: [out] transport_table: found \"a..b:relay\"; allowed is DOMAIN:NAME or .DOMAIN:NAME\n"
      "FILE:2: [out] transport_table: found \"example.com:\"; allowed is DOMAIN:NAME or .DOMAIN:NAME"},
-    {"name-server", "[out]\nname_servers = 127.0.0.1 [::1]:53 ::1 192.0.2.1:5353 ns.example.com [::1]:0",
-     "FILE:2: [out] name_servers: found \"ns.example.com\"; allowed is an address (names cannot be looked up there), "
+    {"name-server", "[dns]\nservers = 127.0.0.1 [::1]:53 ::1 192.0.2.1:5353 ns.example.com [::1]:0",
+     "FILE:2: [dns] servers: found \"ns.example.com\"; allowed is an address (names cannot be looked up there), "
      "ADDRESS:PORT or [IPv6]:PORT\n"
-     "FILE:2: [out] name_servers: found \"[::1]:0\"; allowed is an address (names cannot be looked up there), "
+     "FILE:2: [dns] servers: found \"[::1]:0\"; allowed is an address (names cannot be looked up there), "
      "ADDRESS:PORT or [IPv6]:PORT"},
     {"schedule", "[out]\nbackoff_schedule = 5m 0 1h\n[transport.a]\nbackoff_schedule = 31d, soon",
      "FILE:2: [out] backoff_schedule: found \"0\"; allowed are times such as 5m 30m 4h, from 1s to 30d\n"

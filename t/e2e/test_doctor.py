@@ -53,7 +53,7 @@ def site(instances, tmp_path):
 
     def examine(zones, *words, code, mode=0o644, timeout=20):
         servers.append(dns.Dns(zones).start())
-        instance.set({"out": {"name_servers": servers[-1].server}})
+        instance.set({"dns": {"servers": servers[-1].server}})
         instance.config.chmod(mode)
         done = run("--json", f"--timeout={timeout}", *words)
         assert done.returncode in code, done.stdout + done.stderr
@@ -205,7 +205,7 @@ def test_findings_are_in_a_pipe_before_the_next_is_known(instances, words):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
         silent.bind(("127.0.0.1", 0))
         silent.settimeout(120)
-        instance.set({"out": {"name_servers": f"127.0.0.1:{silent.getsockname()[1]}"}})
+        instance.set({"dns": {"servers": f"127.0.0.1:{silent.getsockname()[1]}"}})
         with subprocess.Popen([prefix() / "bin" / "listrunner", "-c", instance.config, "doctor", "--no-probe", *words],
                               stdout=subprocess.PIPE) as running:
             try:

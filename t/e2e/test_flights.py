@@ -231,7 +231,7 @@ def test_one_flight_is_one_failure(instances):
 def send_to_sink(instances, sink, count=200, **keys):
     """Of one post with a copy for each: what out knows of the destination then."""
     transport = {"concurrency": "2", "initial_destination_concurrency": "2", **keys}
-    out = {"out": {"name_servers": transport.pop("name_servers")}} if "name_servers" in transport else {}
+    out = {"dns": {"servers": transport.pop("name_servers")}} if "name_servers" in transport else {}
     instance = instances(sink.port, settings={"transport.relay": transport, **out,
                                               "pipeline": {"verp_delivery_interval": "1"}}).start()
     address = instance.create_list("test", [f"m{i}@members.test" for i in range(count)])

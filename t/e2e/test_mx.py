@@ -279,7 +279,7 @@ def test_runner_delivers_by_mx(dns, instances, sinks, tmp_path):
     there = {name: sinks(store=False, host=host, port=port, options=["--tls", str(authority.certify(certified))])
              for name, (host, certified) in HOSTS.items()}
     instance = instances(port, settings={
-        "out": {"default_transport": "direct", "name_servers": dns.server, "own_names": "me.test",
+        "dns": {"servers": dns.server}, "out": {"default_transport": "direct", "own_names": "me.test",
                 "minimal_backoff_time": "1s", "maximal_backoff_time": "2s", "log_recipients": "yes"},
         "transport.direct": {"type": "mx", "port": port, "tls_level": "verify", "tls_ca_file": authority.file,
                              "connect_timeout": "2s"}}).start()
@@ -316,7 +316,7 @@ def test_domain_named_as_the_host_of_another(dns, instances, sinks, tmp_path):
     port = free_port()
     sink = sinks(store=False, host="127.0.0.81", port=port)
     instance = instances(port, settings={
-        "out": {"default_transport": "direct", "name_servers": dns.server, "minimal_backoff_time": "1s",
+        "dns": {"servers": dns.server}, "out": {"default_transport": "direct", "minimal_backoff_time": "1s",
                 "maximal_backoff_time": "1s", "log_recipients": "yes"},
         "transport.direct": {"type": "mx", "port": port, "tls_level": "none"}}).start()
     first = instance.create_list("first", ["m@hosted.test"])

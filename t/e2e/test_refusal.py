@@ -95,7 +95,7 @@ def test_one_refusal_of_many(instances, limited, dns):
     """A transaction of 300 is refused for its rate once: they are there a few seconds later."""
     server = limited(closed=(0, 0.5))
     instance = instances(server.port, settings={"transport.relay": {**DIRECT, "port": server.port},
-                                                "out": {"name_servers": dns.server}}).start()
+                                                "dns": {"servers": dns.server}}).start()
     members = [f"m{number}@x.test" for number in range(300)]
     send(instance, instance.create_list("test", members))
     wait_until(all_have_one(server, members), 20, lambda: f"300 copies, there are {len(server.copies)}")
@@ -109,7 +109,7 @@ def test_closed_for_a_while(instances, limited, dns, stage, words):
     server, well = limited(closed=(0, 1e9), closed_at=stage, closed_with=words), limited()
     instance = instances(well.port, settings={
         "transport.direct": {**DIRECT, "port": server.port},
-        "out": {"name_servers": dns.server, "transport_table": "x.test:direct"}}).start()
+        "dns": {"servers": dns.server, "transport_table": "x.test:direct"}}).start()
     members = [f"m{number}@x.test" for number in range(40)]
     send(instance, instance.create_list("both", [*members, "m@example.org"]))
     wait_until(lambda: well.copies, 5, "the one who can be reached")
@@ -175,7 +175,7 @@ def test_an_order_before_the_hosts_are_known(instances, limited, dns):
     server, slow = limited(), limited(delay=0.5)
     instance = instances(server.port, settings={
         "transport.relay": {**DIRECT, "port": server.port}, "transport.slow": {"port": slow.port},
-        "out": {"name_servers": dns.server, "transport_table": "slow.example:slow"}}).start()
+        "dns": {"servers": dns.server, "transport_table": "slow.example:slow"}}).start()
     instance.cli("dest", "suspend", "x.test")
     send(instance, instance.create_list("test", ["m@x.test", "m@slow.example"]))
     wait_until(lambda: slow.copies, 20, "the one who can be reached")
@@ -193,7 +193,7 @@ def test_many_destinations_away(instances):
     names = Dns({"s.test": zone}).start()
     try:
         instance = instances(free_port(), settings={"transport.relay": {**DIRECT, "port": free_port()},
-                                                    "out": {"name_servers": names.server}}).start()
+                                                    "dns": {"servers": names.server}}).start()
         send(instance, instance.create_list("test", [f"m@d{number}.s.test" for number in range(40)]))
         wait_until(lambda: instance.files("retry")["retry"] and not instance.files("out")["out"], 20, "them to wait")
         assert len(instance.files("retry")["retry"]) == 1
@@ -299,7 +299,7 @@ def test_the_second_mail_host(instances, limited, dns):
     port = free_port()
     first, second = limited(port=port, grey=1000), limited(host="127.0.0.2", port=port)
     instance = instances(port, settings={"transport.relay": {**DIRECT, "port": port},
-                                         "out": {"name_servers": dns.server}}).start()
+                                         "dns": {"servers": dns.server}}).start()
     members = [f"m{number}@two.test" for number in range(5)]
     send(instance, instance.create_list("test", members))
     wait_until(all_have_one(second, members), 10, lambda: f"5 copies, there are {second.copies}")
@@ -312,7 +312,7 @@ def test_what_is_not_the_members(instances, sinks, dns, fault):
     """A mail host refuses the protocol: members are not scored for that; or the mail itself: not in full."""
     sink = sinks(faults=[fault])
     instance = instances(sink.port, settings={"transport.relay": {**DIRECT, "port": sink.port},
-                                              "out": {"name_servers": dns.server}}).start()
+                                              "dns": {"servers": dns.server}}).start()
     send(instance, instance.create_list("test", ["m@x.test"]))
     wait_until(lambda: "address=<m@x.test>" in instance.log_text(), 20, "the refusal to be counted")
     log = instance.log_text()
@@ -340,7 +340,7 @@ def test_a_group_of_mail_hosts_has_one_limit(instances, limited, outs, limit, mo
     try:
         instance = instances(server.port, settings={
             "transport.relay": {**DIRECT, "port": server.port, "concurrency": limit, "recipients_per_transaction": 1},
-            "out": {"name_servers": names.server}, "runner.out": {"instances": outs}}).start()
+            "dns": {"servers": names.server}, "runner.out": {"instances": outs}}).start()
         members = [f"m{number}@d{domain}.g.test" for domain in range(16) for number in range(8)]
         send(instance, instance.create_list("test", members))
         wait_until(all_have_one(server, members), 40, lambda: f"128 copies, there are {len(server.copies)}")
@@ -358,7 +358,7 @@ def test_instances_share_a_rate(instances, limited, kind):
         instance = instances(server.port, settings={
             "transport.relay": {**(DIRECT if kind == "mail hosts" else {}), "port": server.port,
                                 "destination_rate": f"{rate}/s", "recipients_per_transaction": 1},
-            "out": {"name_servers": names.server}, "runner.out": {"instances": 4}}).start()
+            "dns": {"servers": names.server}, "runner.out": {"instances": 4}}).start()
         members = [f"m{number}@d{domain}.g.test" for domain in range(16) for number in range(2)]
         address = instance.create_list("test", members)
         for number in range(4):  # whose entries are in different slices
@@ -393,7 +393,7 @@ def test_the_clock_is_set_back(clock, instances, limited, dns):
     slow the machine is, it is no hour."""
     server = limited(closed=(0, 1e9))
     instance = instances(server.port, settings={"transport.relay": {**DIRECT, "port": server.port},
-                                                "out": {"name_servers": dns.server}}).start()
+                                                "dns": {"servers": dns.server}}).start()
     members = [f"m{number}@x.test" for number in range(30)]
     address = instance.create_list("test", members)
     send(instance, address)

@@ -178,7 +178,7 @@ def test_throttled_destination_is_not_stormed(instances):
     dns = Dns({"slow.test": "@ IN MX 10 mx\nmx IN A 127.0.0.1\n"}).start()
     try:
         instance = instances(port, settings={
-            **settings(type="mx", host=None, port=port, tls_level="none"), "out": {"name_servers": dns.server}}).start()
+            **settings(type="mx", host=None, port=port, tls_level="none"), "dns": {"servers": dns.server}}).start()
         members = [f"m{number}@slow.test" for number in range(300)]
         send(instance, instance.create_list("test", members), 0)
         wait_until(lambda: len(server.taken) > 100, 60, "the pace to be found")
@@ -312,7 +312,7 @@ def test_one_dead_among_many(instances, sinks):
     try:
         instance = instances(sink.port, settings={
             **settings(type="mx", port=sink.port, host=None, tls_level="none", helo_timeout="1h"),
-            "out": {"name_servers": dns.server},
+            "dns": {"servers": dns.server},
         }).start()
         live = [f"m@d{number}.mx.test" for number in range(LIVE)]
         dead = [f"m{number}@dead.mx.test" for number in range(500)]
@@ -343,7 +343,7 @@ def test_mail_behind_what_is_stuck(instances, sinks):
     try:
         instance = instances(sink.port, settings={
             **settings(type="mx", port=sink.port, host=None, tls_level="none", helo_timeout="1h"),
-            "out": {"name_servers": dns.server}, "runner.out": {"start": "no"},
+            "dns": {"servers": dns.server}, "runner.out": {"start": "no"},
         }).start()
         ways = {name: instance.create_list(name, [f"m@{name}.mx.test"]) for name in ("dead", "live")}
         with instance.lmtp() as client:
@@ -394,7 +394,7 @@ def test_connections_are_used_on(instances, sinks):
         instance = instances(sink.port, settings={
             **settings(type="mx", port=sink.port, host=None, tls_level="none", process_limit=2,
                        initial_destination_concurrency=1, concurrency=1),
-            "out": {"name_servers": dns.server}, "pipeline": {"verp_delivery_interval": 1},
+            "dns": {"servers": dns.server}, "pipeline": {"verp_delivery_interval": 1},
         }).start()
         people = [f"m{number}@{domain}.mx.test" for domain, count in domains.items() for number in range(count)]
         address = instance.create_list("test", people)

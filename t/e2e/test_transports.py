@@ -58,7 +58,7 @@ def test_a_transport_has_a_rate(instances, sinks):
     dns = Dns({"rate.test": zone}).start()
     try:
         instance = instances(other.port, settings={
-            "out": {"transport_table": ".rate.test:slow", "name_servers": dns.server},
+            "dns": {"servers": dns.server}, "out": {"transport_table": ".rate.test:slow"},
             "transport.slow": {"type": "mx", "port": sink.port, "tls_level": "none", "transport_rate": "20/s",
                                "transport_burst": "4", "recipients_per_transaction": "2", "group_by_mx": "no"},
         }).start()
