@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* listrunner config: check, show. */
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/config.h"
 #include "base/fail.h"
@@ -59,6 +62,23 @@ static bool warn_of_families(const Config *config)
     return gone && gone->len > 0;
 }
 
+/* The runners write to the spool as [site] user, or as whoever starts them where that is not root. */
+static bool warn_of_spool(const Config *config)
+{
+    struct stat status;
+    const char *spool = config_string(config, "spool", "directory"), *user = config_string(config, "site", "user");
+    const struct passwd *account = getpwnam(user), *owner;
+    if (stat(spool, &status) != 0 || (geteuid() == 0 && !account) || (account && status.st_uid == account->pw_uid) ||
+        (geteuid() != 0 && status.st_uid == geteuid()))
+        return false;
+    g_autofree char *wanted = g_strdup(account ? account->pw_name : g_get_user_name());
+    owner = getpwuid(status.st_uid);
+    plain_complain("listrunner config check: warning: [spool] directory: %s belongs to %s, and right is %s, as whom "
+                   "the runners write there (chown -R %s: %s)",
+                   spool, owner ? owner->pw_name : "nobody known", wanted, wanted, spool);
+    return true;
+}
+
 static int run_check(Site *site, int argc, char **argv, GError **error)
 {
     const char *path = argc > 0 ? argv[0] : site_config_path(site);
@@ -78,12 +98,13 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
     for (char **line = lines; *line; line++)
         fprintf(stderr, "listrunner config check: warning: %s\n", *line);
     bool crowded = !offline && warn_of_connections(config), lost = !offline && warn_of_canary(config);
+    bool foreign = !offline && warn_of_spool(config);
     bool orphaned = !offline && warn_of_families(config);
     g_auto(StorePlace) place = {0};
     g_autofree char *older = !offline && store_place_read(config, &place, NULL) ? store_upgrade_sentence(&place) : NULL;
     if (older)
         printf("%s That is done at the next start.\n", older);
-    bool warned = doubts || fault || store || crowded || lost || orphaned;
+    bool warned = doubts || fault || store || crowded || lost || foreign || orphaned;
     printf(warned ? "%s can be used; see the warnings\n" : "%s is in order\n",
            path);
     return TOOL_OK;

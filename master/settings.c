@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <netdb.h>
 #include <string.h>
+#include <sys/socket.h>
 
+#include "base/auto.h"
 #include "base/config_check.h"
 
 /* clang-format off */
@@ -134,19 +136,39 @@ static void check_socket_path(const ConfigCheck *check, const char *section, con
                         "in one that exists", path, above);
 }
 
+/* May this host listen at an address of that name? The system alone knows: it may have been told to let programs listen
+ * at addresses that come later. */
+static bool is_of_this_host(const char *host)
+{
+    const struct addrinfo hints = {.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *all = NULL;
+    bool here = getaddrinfo(host, "0", &hints, &all) != 0;
+    for (struct addrinfo *one = all; one && !here; one = one->ai_next) {
+        auto_fd probe = socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        here = probe < 0 || bind(probe, one->ai_addr, one->ai_addrlen) == 0 || errno != EADDRNOTAVAIL;
+    }
+    if (all)
+        freeaddrinfo(all);
+    return here;
+}
+
 /* Check that the address which a word of `listen` names is there on this host. */
 static void check_listen_here(const ConfigCheck *check, const char *section, const char *word)
 {
     const char *colon = strrchr(word, ':');
     if (g_str_has_prefix(word, "unix:/"))
         check_socket_path(check, section, word + 5);
-    if (!colon || colon == word || *word == '[' || *word == '*' || g_str_has_prefix(word, "unix:"))
+    if (!colon || colon == word || *word == '*' || g_str_has_prefix(word, "unix:"))
         return;
-    g_autofree char *host = g_strndup(word, (size_t)(colon - word));
+    bool brackets = *word == '[' && colon[-1] == ']';
+    g_autofree char *host = g_strndup(word + brackets, (size_t)(colon - word) - 2 * brackets);
     const char *why = config_unresolved(host, AI_PASSIVE);
     if (why)
         config_complain(check, section, "listen", "found \"%s\", but %s has no address (%s); allowed is a name or an "
                         "address of this host, or * for all of them", word, host, why);
+    else if (!is_of_this_host(host))
+        config_complain(check, section, "listen", "found \"%s\", but %s is no address of this host; allowed is one, or "
+                        "* for all of them", word, host);
 }
 
 /* `listeners` has the section of each place so far where somebody listens. */

@@ -3,6 +3,7 @@
 /* How posts are judged and changed, beyond what each list says itself. */
 #include <openssl/pem.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/config_check.h"
 #include "base/config_table.h"
@@ -320,13 +321,49 @@ static int sealing_kind(const Config *config, const char *section)
     return kind;
 }
 
-/* Keys that are not there, without which mail goes unsigned, and keys for seals that make none. */
+/* The program of a command that is there no more, or never was. */
+static void doubt_program(const Config *config, const char *section, const char *key, GString *lines)
+{
+    g_auto(GStrv) words = NULL;
+    const char *command = config_string(config, section, key);
+    if (!command || !g_shell_parse_argv(command, NULL, &words, NULL))
+        return;
+    g_autofree char *found = g_find_program_in_path(words[0]);
+    if (!found && (!strchr(words[0], '/') || !g_file_test(words[0], G_FILE_TEST_EXISTS) ||
+                   access(words[0], X_OK) != 0))
+        g_string_append_printf(lines, "%s[%s] %s: there is no program %s; posts wait until there is one",
+                               lines->len ? "\n" : "", section, key, words[0]);
+}
+
+static void doubt_programs(const Config *config, GString *lines)
+{
+    g_autofree const char **sections = config_family_sections(config, "external");
+    for (const char **section = sections; *section; section++)
+        doubt_program(config, *section, "command", lines);
+    doubt_program(config, "handlers", "html_to_plain_text_command", lines);
+}
+
+/* A key that signs nothing, because its section does not say what, or with what. */
+static void doubt_key(const Config *config, const char *section, GString *lines)
+{
+    static const char *const keys[] = {"domain", "key_file"};
+    for (size_t at = 0; at < G_N_ELEMENTS(keys); at++)
+        if (!config_string(config, section, keys[at]))
+            g_string_append_printf(lines, "%s[%s] %s: it is missing, so this section signs nothing",
+                                   lines->len ? "\n" : "", section, keys[at]);
+}
+
+/* Programs and keys that are not there, without which mail waits or goes unsigned, and keys for seals that make
+ * none. */
 static void doubt(const Config *config, GString *lines)
 {
+    doubt_programs(config, lines);
     g_autofree const char **sections = config_family_sections(config, "dkim");
     for (const char **section = sections; *section; section++) {
-        if (config_bool(config, *section, "enabled"))
+        if (config_bool(config, *section, "enabled")) {
+            doubt_key(config, *section, lines);
             config_doubt_file(config, *section, "key_file", lines);
+        }
         if (sealing_kind(config, *section) == EVP_PKEY_ED25519)
             g_string_append_printf(lines, "%s[%s] use: found \"%s\" for an Ed25519 key, which makes no seals; allowed "
                                    "is \"dkim\", and for ARC an RSA key", lines->len ? "\n" : "", *section,

@@ -65,4 +65,14 @@ static void check(const ConfigCheck *check)
         config_check_directory(check, "store", "path", above);
 }
 
-const ConfigSettings store_settings = {.tables = tables, .check = check};
+/* Settings for PostgreSQL of a site that uses SQLite all the same. */
+static void doubt(const Config *config, GString *lines)
+{
+    if (config_string(config, "store", "url") && strcmp(config_string(config, "store", "driver"), "sqlite") == 0)
+        g_string_append_printf(lines,
+                               "%s[store] url: it counts only with driver = postgresql, and driver is sqlite: the "
+                               "database is the file %s",
+                               lines->len ? "\n" : "", config_string(config, "store", "path"));
+}
+
+const ConfigSettings store_settings = {.tables = tables, .check = check, .doubt = doubt};

@@ -343,6 +343,46 @@ static void check_relay(const ConfigCheck *check, const char *section, const cha
     }
 }
 
+/* Is this host the one of our own at which somebody listens? "*" and its like listen at each address. */
+static bool is_same_place(const char *host, const char *listening, const char *hostname)
+{
+    static const char *const own[] = {"localhost", "127.0.0.1", "::1", NULL};
+    static const char *const all[] = {"*", "0.0.0.0", "::", NULL};
+    if (g_str_equal(host, listening))
+        return true;
+    return (g_strv_contains(own, host) || (hostname && g_ascii_strcasecmp(host, hostname) == 0)) &&
+           (g_strv_contains(own, listening) || g_strv_contains(all, listening));
+}
+
+/* Does a word of listen ("127.0.0.1:8024", "[::1]:8024", "unix:/PATH") name the place where the transport delivers? */
+static bool is_own_door(const char *word, const char *host, int64_t port, const char *hostname)
+{
+    const char *colon = strrchr(word, ':');
+    if (g_str_has_prefix(host, "unix:") || g_str_has_prefix(word, "unix:") || !colon)
+        return g_str_equal(host, word);
+    bool brackets = *word == '[' && colon[-1] == ']';
+    g_autofree char *listening = g_strndup(word + brackets, (size_t)(colon - word) - 2 * brackets);
+    return g_ascii_strtoll(colon + 1, NULL, 10) == port && is_same_place(host, listening, hostname);
+}
+
+/* A transport that delivers to one of our own runners sends each mail round and round. */
+static void check_own_doors(const ConfigCheck *check, const char *section)
+{
+    const ConfigValue *host = config_usable(check, section, "host"), *port = config_usable(check, section, "port");
+    const ConfigValue *hostname = config_usable(check, "site", "hostname");
+    g_autofree const char **runners = config_family_sections(check->config, "runner");
+    for (const char **runner = runners; host && port && *runner; runner++) {
+        const ConfigValue *listen = config_usable(check, *runner, "listen");
+        const ConfigValue *start = config_usable(check, *runner, "start");
+        for (char **word = listen && start && start->number ? listen->words : NULL; word && *word; word++)
+            if (is_own_door(*word, host->text, port->number, hostname ? hostname->text : NULL))
+                config_complain(check, section, port->line > 0 ? "port" : "host",
+                                "found %s, port %s, where [%s] listens: mail would come back; allowed is the place of "
+                                "the mail server",
+                                host->text, port->text, *runner);
+    }
+}
+
 static void check_schedule(const ConfigCheck *check, const char *section)
 {
     const ConfigValue *schedule = config_usable(check, section, "backoff_schedule");
@@ -382,6 +422,8 @@ static void check_transports(const ConfigCheck *check)
         if (!type)
             continue;
         check_relay(check, *section, type->text);
+        if (!g_str_equal(type->text, "mx"))
+            check_own_doors(check, *section);
         check_auth(check, *section, type->text);
         check_auth_peer(check, *section);
         check_backoff(check, *section);

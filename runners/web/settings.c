@@ -85,6 +85,12 @@ static void check(const ConfigCheck *check)
     static const char *const archives[] = OLD_KIND_NAMES, *const pages[] = OLD_PAGES_NAMES;
     check_places(check, "old_archives", archives, G_N_ELEMENTS(archives), OLD_KIND_WORDS);
     check_places(check, "old_pages", pages, G_N_ELEMENTS(pages), OLD_PAGES_WORDS);
+    const ConfigValue *proxies = config_usable(check, "web", "proxies");
+    for (char **word = proxies ? proxies->words : NULL; word && *word; word++)
+        if (!config_address_valid(*word) && strcmp(*word, "unix") != 0)
+            config_complain(check, "web", "proxies",
+                            "found \"%s\"; allowed are single addresses, such as 192.0.2.1 and 2001:db8::1, and unix",
+                            *word);
     const ConfigValue *folder = check->offline ? NULL : config_usable(check, "web", "directory");
     if (folder)
         config_check_directory(check, "web", "directory", folder->text);

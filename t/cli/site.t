@@ -44,6 +44,39 @@ def test_config_check_of_the_canary(site):
     assert "[watch]" not in site.run("config", "check", code=None).err
 
 
+def test_config_check_of_what_cannot_work(site):
+    """Each of these was in order, and mail waited, went round or was refused."""
+    os.environ["LISTRUNNER_ALLOW_ROOT"] = "yes"
+    text = site.config.read_text()
+
+    def check(more, says, code=CONFIG, base=text):
+        site.config.write_text(base + more)
+        told = site.run("config", "check", code=code, says=says)
+        assert "is in order" not in told.out, told.out
+
+    for host in ("127.0.0.1", "localhost", "lists.example.com"):
+        check(f"[transport.relay]\nhost = {host}\nport = 8024\n", "where [runner.lmtp] listens: mail would come back")
+    check("[transport.relay]\nhost = unix:/run/x.sock\n[runner.lmtp]\nlisten = unix:/run/x.sock\n",
+          "where [runner.lmtp] listens")
+    for proxy in ("10.0.0.0/33", "10.0.0.0/8", "proxy.example.com"):
+        check(f"[web]\nproxies = {proxy}\n", f'[web] proxies: found "{proxy}"; allowed are single addresses')
+    check("[runner.lmtp]\nlisten = 192.0.2.1:8024\n", "192.0.2.1 is no address of this host")
+    check("[runner.lmtp]\nlisten = [2001:db8::1]:8024\n", "2001:db8::1 is no address of this host")
+    check("[external.scan]\ncommand = /no/such/program --stdin\n", "there is no program /no/such/program", code=0)
+    check("[external.scan]\ncommand = no-such-program\n", "there is no program no-such-program", code=0)
+    check("[dkim.k]\nselector = k\n", "[dkim.k] domain: it is missing, so this section signs nothing", code=0)
+    check("[dkim.k]\ndomain = lists.example.com\n", "[dkim.k] key_file: it is missing", code=0)
+    check("url = postgresql://db.example.com/listrunner\n", "[store] url: it counts only with driver = postgresql",
+          code=0)
+    if os.geteuid() == 0:
+        os.chown(site.spool, 1, 1)
+        check("", f"{site.spool} belongs to", code=0)
+        os.chown(site.spool, 0, 0)
+    site.config.write_text(f"{text}[web]\nproxies = 192.0.2.1 2001:db8::1 unix\n[runner.lmtp]\n"
+                           "listen = 127.0.0.1:8024 [::1]:8024\n[external.scan]\ncommand = cat\n")
+    assert "[external.scan]" not in site.run("config", "check", code=None).err
+
+
 def test_config_check_of_another_file(site):
     other = site.path / "other.conf"
     other.write_text("[site]\nverbose = perhaps\n")
