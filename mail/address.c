@@ -28,6 +28,7 @@ typedef struct Parser {
     GString *display; /* the words before a bracket */
     GString *mailbox; /* the same as an address: no blanks around @ and . */
     GString *comment;
+    GString *before; /* words that ended at a comma, such as those of Smith, Bob <b@x>: a name that wants quotes */
     char last;   /* the last character of mailbox, or the quote behind a quoted string */
     bool sign;   /* mailbox has an @ outside of quotes */
     bool gap;    /* a blank stands between two words of mailbox: it can be no address */
@@ -191,10 +192,25 @@ static void emit(Parser *parser, const char *display, GPtrArray *list)
     g_ptr_array_add(list, address);
 }
 
+/* Words without an address that end at a comma may be the first half of a name. No name is longer than this. */
+#define BEFORE_MAX 200
+
+static void note_before(Parser *parser)
+{
+    bool words = parser->display->len > 0 && !parser->sign && !parser->behind;
+    if (!words || parser->before->len + parser->display->len > BEFORE_MAX)
+        g_string_truncate(parser->before, 0);
+    else
+        g_string_append_printf(parser->before, "%s, ", parser->display->str);
+}
+
 /* "<" [route ":"] addr-spec ">". Without its end it ends at a comma. */
 static void read_angle(Parser *parser, GPtrArray *list)
 {
-    g_autofree char *display = g_strdup(parser->display->len > 0 ? parser->display->str : parser->comment->str);
+    bool named = parser->display->len > 0;
+    g_autofree char *display = named ? g_strconcat(parser->before->str, parser->display->str, NULL)
+                                     : g_strdup(parser->comment->str);
+    g_string_truncate(parser->before, 0);
     bool closed = false;
     if (parser->sign || parser->behind)
         parser->plain = false;
@@ -246,8 +262,9 @@ static bool has_controls(const char *text, size_t length)
 bool address_parse(const char *text, size_t length, GPtrArray *list)
 {
     g_autoptr(GString) display = g_string_new(NULL), mailbox = g_string_new(NULL), comment = g_string_new(NULL);
+    g_autoptr(GString) words = g_string_new(NULL);
     Parser parser = {.text = text, .at = text, .end = text + length, .begin = text,
-                     .display = display, .mailbox = mailbox, .comment = comment,
+                     .display = display, .mailbox = mailbox, .comment = comment, .before = words,
                      .plain = !has_controls(text, length)};
     while (parser.at < parser.end && list->len < ADDRESS_LIST_MAX) {
         const char *before = parser.at;
@@ -259,11 +276,16 @@ bool address_parse(const char *text, size_t length, GPtrArray *list)
             read_angle(&parser, list);
         } else if (octet == ',' || octet == ';') {
             emit(&parser, comment->str, list);
+            if (octet == ',')
+                note_before(&parser);
+            else
+                g_string_truncate(words, 0);
             reset(&parser);
             parser.begin = ++parser.at;
             parser.plain = parser.plain && octet == ',';
             parser.behind = false;
         } else if (octet == ':' && !parser.sign) {
+            g_string_truncate(words, 0);
             reset(&parser);
             parser.begin = ++parser.at;
             parser.plain = parser.behind = false;

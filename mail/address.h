@@ -25,6 +25,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Address, address_free)
 /* Append the addresses of a field's value to list (of Address), until there are ADDRESS_LIST_MAX: what a hostile
  * sender names costs no more memory than that.
  *
+ * Words that end at a comma, with an address in brackets and words of its own behind it, are the first half of its
+ * name: of Smith, Bob <b@x> the display is "Smith, Bob".
+ *
  * Returns whether the value is plain: mailboxes alone, with commas between them, as RFC 5322 writes them, so that every
  * reader finds those same ones. Not plain are groups, routes, two addresses without a comma, whatever was left out,
  * quotes, comments and brackets without an end, a second "@" in an address or before its bracket, and control

@@ -81,6 +81,34 @@ GPtrArray *post_addresses(const Post *post, const char *const *names)
     return list;
 }
 
+/* Does a reader of the value find as many addresses as in its two halves? */
+static bool is_joined(const char *value, const char *present, const char *person)
+{
+    g_autoptr(GPtrArray) all = address_list_new(), halves = address_list_new();
+    address_parse(value, strlen(value), all);
+    address_parse(present, strlen(present), halves);
+    address_parse(person, strlen(person), halves);
+    return all->len == halves->len;
+}
+
+void post_add_person(Message *message, const char *name, const char *person)
+{
+    size_t index = 0;
+    g_autoptr(GString) present = g_string_new(NULL);
+    for (const Field *field; (field = message_find(message, name, &index)); index++) {
+        g_autofree char *text = field_value_folded(field);
+        size_t length = strlen(g_strchug(text));
+        while (length > 0 && (g_ascii_isspace(text[length - 1]) || text[length - 1] == ','))
+            length--;
+        if (length > 0)
+            g_string_append_printf(present, "%s%.*s", present->len > 0 ? ",\r\n " : "", (int)length, text);
+    }
+    const char *between = present->len > 0 ? ",\r\n " : "";
+    g_autofree char *behind = g_strconcat(present->str, between, person, NULL);
+    g_autofree char *before = g_strconcat(person, between, present->str, NULL);
+    message_set(message, name, is_joined(behind, present->str, person) ? behind : before);
+}
+
 /* The number of senders is small, so each is compared with each. */
 static void add_sender(GPtrArray *senders, const char *mailbox)
 {

@@ -150,6 +150,10 @@ const char *post_poster(Post *post);
 const GPtrArray *post_destinations(Post *post);
 /* Return the addresses (of Address) in the fields of these names, NULL-terminated; g_ptr_array_unref(). */
 GPtrArray *post_addresses(const Post *post, const char *const *names);
+/* Add a person, as mail writes one ("Anne <anne@example.org>"), to a field of addresses of the message. All fields of
+ * that name become one. The person stands at its end, or in front where it would be lost behind what is there, as in a
+ * comment without an end. */
+void post_add_person(Message *message, const char *field, const char *person);
 
 /* Add a way on which the post leaves, through this queue (a static string), and return it for the handler to fill in;
  * it is the Post's. A post may leave several times through one queue. */

@@ -75,23 +75,23 @@ static bool append_others(const Post *post, const char *text, GString *value, gu
 }
 
 /* Take people who read the list and get no copy besides out of Cc, so that answers to all do not name them again and
- * again. All fields become one, for there may be no more than that (RFC 5322, 3.6). A mail in which nothing changes
- * keeps its field as it is. */
+ * again. All fields become one then, for there may be no more than that (RFC 5322, 3.6). A mail in which nothing
+ * changes keeps its fields as they are, which its author's server may have signed. */
 static bool rewrite_cc(Post *post, GError **error)
 {
     static const char *const cc[] = {"Cc", NULL};
     g_autoptr(GPtrArray) before = post_addresses(post, cc);
     g_autoptr(GString) value = g_string_new(NULL);
-    guint others = 0, fields = 0;
+    guint others = 0;
     size_t index = 0;
     if (before->len > COPIED_MAX)
         return true;
-    for (const Field *field; (field = message_find(post->message, "Cc", &index)); index++, fields++) {
+    for (const Field *field; (field = message_find(post->message, "Cc", &index)); index++) {
         g_autofree char *text = field_value_folded(field);
         if (!append_others(post, text, value, &others, error))
             return false;
     }
-    if (fields == 0 || (others == before->len && fields == 1))
+    if (others == before->len)
         return true;
     g_autoptr(GPtrArray) again = address_list_new();
     address_parse(value->str, value->len, again);

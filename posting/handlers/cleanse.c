@@ -6,29 +6,48 @@
 #include "mail/header.h"
 #include "posting/handler.h"
 
-/* Fields that carry a password, ask readers for receipts, or are the
+/* Fields that carry a password, name readers whom the others must not know, ask readers for receipts, or are the
  * archive's to set. */
 static const char *const always[] = {
     "Approved", "Approve", "X-Approved", "X-Approve", "Urgent", "Return-Receipt-To", "Disposition-Notification-To",
-    "X-Confirm-Reading-To", "X-PMRQC", "Archived-At",
+    "X-Confirm-Reading-To", "X-PMRQC", "Archived-At", "Bcc", "Resent-Bcc",
 };
 
-/* On an anonymous list nothing else stays, besides Content-: mail programs and the hosts on the way write many fields
- * that tell who wrote a post, with what, and where, and there will be more of them. The two X- fields are our own. */
+/* On an anonymous list nothing else stays: mail programs and the hosts on the way write many fields that tell who wrote
+ * a post, with what, and where, and there will be more of them. Content-Location and Content-ID are such ones, too. The
+ * two X- fields are our own. */
 static const char *const anonymous[] = {
     "Subject", "To", "Cc", "In-Reply-To", "References", "Keywords", "Auto-Submitted", "Precedence", "X-Topics",
-    "X-Content-Filtered-By",
+    "X-Content-Filtered-By", "Content-Type", "Content-Transfer-Encoding", "Content-Disposition", "Content-Language",
+    "Content-Description",
 };
 
 static bool is_telling(const Field *field, void *data)
 {
     (void)data;
-    if (field->name_length > 8 && g_ascii_strncasecmp(field->text, "Content-", 8) == 0)
-        return false;
     for (size_t at = 0; at < G_N_ELEMENTS(anonymous); at++)
         if (field_is(field, anonymous[at]))
             return false;
     return true;
+}
+
+/* Keep of a field of message ids those that the list gave to its posts: others name the host of whoever wrote the mail
+ * that is answered, as a rule the author's own. */
+static void keep_own_ids(Post *post, const char *name)
+{
+    g_autofree char *value = message_value(post->message, name), *end = NULL;
+    g_autoptr(GString) kept = g_string_new(NULL);
+    end = g_strdup_printf("@%s>", post->list->mail_host);
+    for (const char *at = value ? strchr(value, '<') : NULL; at; at = strchr(at + 1, '<')) {
+        size_t length = strcspn(at, "> ") + 1;
+        g_autofree char *id = g_strndup(at, length);
+        if (g_str_has_suffix(id, end))
+            g_string_append_printf(kept, "%s%s", kept->len > 0 ? "\r\n " : "", id);
+    }
+    if (kept->len > 0)
+        message_set(post->message, name, kept->str);
+    else
+        message_remove(post->message, name);
 }
 
 /* The list itself becomes the author. Date is that of arrival, since the author's tells a time zone; MIME-Version may
@@ -37,6 +56,8 @@ static void make_anonymous(Post *post)
 {
     bool mime = message_has(post->message, "MIME-Version");
     message_remove_if(post->message, is_telling, NULL);
+    keep_own_ids(post, "In-Reply-To");
+    keep_own_ids(post, "References");
     const List *list = post->list;
     const char *shown = list->display_name ? list->display_name : "";
     g_autofree char *name = header_phrase(shown, 6);

@@ -91,15 +91,7 @@ static void set_to(const Post *post, Message *message, const HoleMarks *marks)
     for (guint at = 0; at < present->len; at++)
         if (address_same(((Address *)present->pdata[at])->mailbox, post->list->posting_address))
             return;
-    g_autoptr(GString) value = g_string_new(NULL);
-    size_t index = 0;
-    for (const Field *field; (field = message_find(message, "Cc", &index)); index++) {
-        g_autofree char *others = field_value_folded(field);
-        if (*others)
-            g_string_append_printf(value, "%s,\r\n ", others);
-    }
-    g_string_append(value, post->list->posting_address);
-    message_set(message, "Cc", value->str);
+    post_add_person(message, "Cc", post->list->posting_address);
 }
 
 /* Takes the marks out of all that is not the sender's own. */

@@ -26,6 +26,21 @@ static char *find_sign(char *name)
     return sign && strchr(sign, '.') && !strchr(sign, ' ') ? sign : NULL;
 }
 
+/* Take an address out of a name: "Bob Smith <bob@home.example>" becomes "Bob Smith". A name that is nothing else keeps
+ * what stands before the "@". */
+static void drop_address(char *name)
+{
+    char *sign = find_sign(name), *word = sign;
+    if (!sign)
+        return;
+    while (word > name && !g_ascii_isspace(word[-1]))
+        word--;
+    *(word > name ? word : sign) = '\0';
+    if (*name && strchr("<([", *name))
+        memmove(name, name + 1, strlen(name));
+    g_strstrip(name);
+}
+
 /* How the author is called: by the field, else by the list's members, else by the address without its domain. */
 static bool author_name(const Post *post, const Address *author, char **name, GError **error)
 {
@@ -38,9 +53,7 @@ static bool author_name(const Post *post, const Address *author, char **name, GE
         g_free(shown);
         shown = g_strdup(member && *member->given_name ? member->given_name : author->mailbox);
     }
-    char *sign = find_sign(shown);
-    if (sign)
-        *sign = '\0';
+    drop_address(shown);
     *name = g_steal_pointer(&shown);
     return true;
 }
@@ -72,14 +85,9 @@ static void keep_author(const Post *post, Message *message, const Address *autho
 {
     const char *name = post->list->reply_goes_to_list == REPLY_NO_MUNGING ? "Reply-To" : "Cc";
     g_autoptr(GPtrArray) present = address_list_new();
-    g_autoptr(GString) value = g_string_new(NULL);
     size_t index = 0;
-    for (const Field *field; (field = message_find(message, name, &index)); index++) {
+    for (const Field *field; (field = message_find(message, name, &index)); index++)
         address_parse(field->text + field->value_offset, field->length - field->value_offset, present);
-        g_autofree char *text = field_value_folded(field);
-        if (*text)
-            g_string_append_printf(value, "%s,\r\n ", text);
-    }
     for (guint at = 0; at < present->len; at++)
         if (address_same(((Address *)present->pdata[at])->mailbox, author->mailbox))
             return;
@@ -87,8 +95,7 @@ static void keep_author(const Post *post, Message *message, const Address *autho
     g_autofree char *raw = raw_phrase(author, "", strlen("Reply-To: "));
     g_autofree char *phrase = raw ? NULL : header_phrase(g_strstrip(shown), strlen("Reply-To: "));
     g_autofree char *own = mailbox_text(raw ? raw : phrase, author->mailbox);
-    g_string_append(value, own);
-    message_set(message, name, value->str);
+    post_add_person(message, name, own);
 }
 
 /* The names of all authors, and what is behind them in From. Where nobody can be read, the list stands there alone. */

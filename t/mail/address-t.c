@@ -29,6 +29,8 @@ static const struct {
     {"anne@example.com", "|anne@example.com"},
     {"Anne Person <anne@example.com>", "Anne Person|anne@example.com"},
     {"\"Person, Anne\" <anne@example.com>, bart@example.com", "Person, Anne|anne@example.com\n|bart@example.com"},
+    {"Bob Smith, Jr. <bob@example.com>, Person, Anne <anne@example.com>, cris, d@example.com, Eve <e@example.com>",
+     "Bob Smith, Jr.|bob@example.com\nPerson, Anne|anne@example.com\n|d@example.com\nEve|e@example.com"},
     {"anne@example.com (Anne \\(P\\))", "Anne (P)|anne@example.com"},
     {"A Group: anne@example.com, Bart <bart@example.com>;, c@example.com",
      "|anne@example.com\nBart|bart@example.com\n|c@example.com"},

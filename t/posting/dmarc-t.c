@@ -272,6 +272,14 @@ static void test_munge_from(Bench *bench, gconstpointer data)
          "\"cris@example.org\" <cris@example.org>"},
         {"\"Dora @ home.example in Ulm\" <d@example.org>", "\"Dora @ home.example in Ulm via Test\" <test@example.com>",
          "\"Dora @ home.example in Ulm\" <d@example.org>"},
+        {"\"Bob Smith <bob@home.example>\" <bob@home.example>", "Bob Smith via Test <test@example.com>",
+         "\"Bob Smith <bob@home.example>\" <bob@home.example>"},
+        {"\"Bob Smith (bob@home.example)\" <bob@home.example>", "Bob Smith via Test <test@example.com>",
+         "\"Bob Smith (bob@home.example)\" <bob@home.example>"},
+        {"\"<bob@home.example>\" <bob@home.example>", "bob via Test <test@example.com>",
+         "\"<bob@home.example>\" <bob@home.example>"},
+        {"Bob Smith, Jr. <bob@home.example>", "\"Bob Smith, Jr. via Test\" <test@example.com>",
+         "\"Bob Smith, Jr.\" <bob@home.example>"},
         {"=?iso-8859-1?q?J=FCrgen?= <j@example.org>", "J\303\274rgen via Test <test@example.com>",
          "J\303\274rgen <j@example.org>"},
     };
@@ -295,6 +303,10 @@ static void test_author_stays_reachable(Bench *bench, gconstpointer data)
     assert_field(message, "Reply-To", "b@example.net, Anne Person <anne@example.org>");
     message = copies_of(bench, ANNE "Reply-To: ANNE@example.org\r\n" BODY);
     assert_field(message, "Reply-To", "ANNE@example.org");
+    message = copies_of(bench, ANNE "Reply-To: b@example.net,\r\n" BODY);
+    assert_field(message, "Reply-To", "b@example.net, Anne Person <anne@example.org>");
+    message = copies_of(bench, ANNE "Reply-To: b@example.net (at work\r\n" BODY);
+    assert_field(message, "Reply-To", "Anne Person <anne@example.org>, b@example.net (at work");
     bench->list->reply_goes_to_list = REPLY_POINT_TO_LIST;
     message = copies_of(bench, ANNE "Cc: c@example.net\r\n" BODY);
     assert_field(message, "Reply-To", "test@example.com");

@@ -62,8 +62,6 @@ static void test_cc(Bench *bench, gconstpointer data)
          "Friends: eve@example.net,\r\n fay@example.net;, (C) cris@example.org"},
         {"Cc: Friends: Bart <bart@example.org>, fay@example.net, bart@example.org;\r\n", "Friends: fay@example.net;"},
         {"Cc: Friends: bart@example.org;, bart@example.org (B.)\r\n", "Friends:;"},
-        {"Cc: eve@example.net\r\nCc: \"Fay, F.\" <fay@example.net>\r\n",
-         "eve@example.net,\r\n \"Fay, F.\" <fay@example.net>"},
         {"Cc: eve@example.net\r\nCC: bart@example.org, \"Fay, F.\" <fay@example.net>\r\n",
          "eve@example.net,\r\n \"Fay, F.\" <fay@example.net>"},
         {"Cc: bart@example.org\r\nCc: Bart <bart@example.org>\r\n", NULL},
@@ -90,6 +88,11 @@ static void test_cc(Bench *bench, gconstpointer data)
         index++;
         g_assert_null(field ? message_find(post->message, "Cc", &index) : NULL);
     }
+    /* Where nobody is left out the fields stay as they are: they may be signed. */
+    static const char two[] = BASE "Cc: eve@example.net\r\nCc: \"Fay, F.\" <fay@example.net>\r\n\r\n";
+    Post *signed_post = bench_post(bench, two);
+    process(&handler_avoid_duplicates, signed_post);
+    assert_head(signed_post, two);
     Post *post = bench_post(bench, open); /* what cannot be joined stays */
     size_t index = 0;
     process(&handler_avoid_duplicates, post);
@@ -113,7 +116,8 @@ static void test_owner_recipients(Bench *bench, gconstpointer data)
 
 static void test_cleanse(Bench *bench, gconstpointer data)
 {
-    Post *post = bench_post(bench, BASE "Approved: secret\r\nX-Approve: x\r\nDisposition-Notification-To: y\r\n"
+    Post *post = bench_post(bench, BASE "Approved: secret\r\nX-Approve: x\r\nBcc: eve@example.net\r\n"
+                                        "Resent-Bcc: eve@example.net\r\nDisposition-Notification-To: y\r\n"
                                         "X-Mailer: z\r\nArchived-At: <a>\r\n\r\n");
     process(&handler_cleanse, post);
     assert_head(post, BASE "X-Mailer: z\r\n\r\n");
@@ -151,7 +155,10 @@ static void test_anonymous_fields(Bench *bench, gconstpointer data)
                             "Thread-Index: AdXtrace==\r\nThread-Topic: trace\r\nAccept-Language: trace\r\n"
                             "Feedback-ID: trace\r\nUser-Agent: trace\r\nMessage-ID-Hash: TRACE\r\nList-Id: <trace>\r\n"
                             "Mime-Version: 1.0 (trace 13.4)\r\nContent-Type: text/plain; charset=utf-8\r\n"
-                            "References: <a@b>\r\nTo: test@example.com\r\nSubject: x\r\n\r\nbody\r\n");
+                            "Content-Location: http://trace.example/1\r\nContent-ID: <1@trace.example>\r\n"
+                            "In-Reply-To: Mail from <anne@trace.example> of today, <1@trace.example>\r\n"
+                            "References: <2@trace.example> <3@example.com> <4@trace.example> <5@example.com>\r\n"
+                            "To: test@example.com\r\nSubject: x\r\n\r\nbody\r\n");
     process(&handler_cleanse, post);
     g_autoptr(GBytes) head = message_head(post->message);
     g_autofree char *text = g_utf8_strdown(g_bytes_get_data(head, NULL), (gssize)g_bytes_get_size(head));
@@ -159,7 +166,8 @@ static void test_anonymous_fields(Bench *bench, gconstpointer data)
     g_assert_null(strstr(text, "+0545"));
     g_assert_true(message_has(post->message, "Date"));
     assert_field(post, "MIME-Version", "1.0");
-    assert_field(post, "References", "<a@b>");
+    assert_field(post, "References", "<3@example.com> <5@example.com>");
+    g_assert_false(message_has(post->message, "In-Reply-To"));
     assert_field(post, "Content-Type", "text/plain; charset=utf-8");
 }
 
@@ -529,21 +537,6 @@ static void test_return_path(Bench *bench, gconstpointer data)
     }
 }
 
-/* The addresses in all fields Cc, in their order; g_free(). */
-static char *copied_in(const Message *message)
-{
-    size_t index = 0;
-    GString *all = g_string_new(NULL);
-    for (const Field *field; (field = message_find(message, "Cc", &index)); index++) {
-        g_autofree char *value = field_value(field);
-        g_autoptr(GPtrArray) found = address_list_new();
-        address_parse(value, strlen(value), found);
-        for (guint at = 0; at < found->len; at++)
-            g_string_append_printf(all, "%s\n", ((const Address *)found->pdata[at])->mailbox);
-    }
-    return g_string_free(all, FALSE);
-}
-
 static void expect_untouched(const Message *original, const Message *again, const char *field, const char *name)
 {
     size_t here = 0, there = 0;
@@ -558,7 +551,7 @@ static void expect_untouched(const Message *original, const Message *again, cons
 }
 
 /* A real mail through the whole pipeline: the body is the same, and so is each
- * field that no handler is there to change. Several fields Cc become one. */
+ * field that no handler is there to change. */
 static void check_mail(GBytes *mail, const char *name, void *data)
 {
     Bench *bench = data;
@@ -588,13 +581,7 @@ static void check_mail(GBytes *mail, const char *name, void *data)
                                             "Content-Type", "Content-Transfer-Encoding", "In-Reply-To", "References"};
     for (size_t at = 0; at < G_N_ELEMENTS(untouched); at++)
         expect_untouched(original, again, untouched[at], name);
-    g_autofree char *copied = copied_in(original), *still_copied = copied_in(again);
-    g_assert_cmpstr(copied, ==, still_copied);
-    size_t index = 0, fields = 0;
-    for (; message_find(original, "Cc", &index); index++)
-        fields++;
-    if (fields <= 1)
-        expect_untouched(original, again, "Cc", name);
+    expect_untouched(original, again, "Cc", name);
 }
 
 static void corpus(Bench *bench, const char *folder, unsigned least)
