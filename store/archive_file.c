@@ -61,6 +61,9 @@ static ArchiveIndex *open_file(const char *link, const char *target, bool create
         if (g_error_matches(fault, FAIL, FAIL_MISSING) || strstr(fault->message, "malformed") ||
             strstr(fault->message, "already exists"))
             fault->code = FAIL_CONFIG;
+        if (strstr(fault->message, "already exists"))
+            g_prefix_error(&fault, "%s was made by another version, and \"listrunner archive index\" makes it again: ",
+                           path);
         g_propagate_error(error, g_steal_pointer(&fault));
         return NULL;
     }

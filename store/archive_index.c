@@ -44,7 +44,7 @@ static const char schema[] =
     /* Merging as seldom as can be costs a post a sixth less, and searches nothing. */
     "INSERT INTO word (word, rank) VALUES ('automerge', 16);";
 
-const Migration archive_schemas[] = {{1, "archive", schema}, {0, NULL, NULL}};
+const Migration archive_schemas[] = {{2, "archive", schema}, {0, NULL, NULL}};
 
 /* ---- adding ---- */
 

@@ -34,6 +34,39 @@ static bool is_unspaced(gunichar letter)
     return false;
 }
 
+/* Letters that have no decomposition, as they are compared. */
+static const struct {
+    gunichar letter;
+    const char *text;
+} whole_letters[] = {
+    {0xdf, "ss"},  {0xe6, "ae"},  {0xf0, "d"},   {0xf8, "o"},    {0xfe, "th"},   {0x111, "d"}, {0x127, "h"},
+    {0x131, "i"},  {0x142, "l"},  {0x153, "oe"}, {0x167, "t"},
+};
+
+/* The second spelling of letters with an accent, which people use who lack the key. */
+static const struct {
+    gunichar letter;
+    const char *text;
+} spellings[] = {
+    {0xe4, "ae"}, {0xe5, "aa"}, {0xf6, "oe"}, {0xf8, "oe"}, {0xfc, "ue"},
+};
+
+static const char *whole_letter(gunichar letter)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(whole_letters); i++)
+        if (whole_letters[i].letter == letter)
+            return whole_letters[i].text;
+    return NULL;
+}
+
+static const char *spelling(gunichar letter)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(spellings); i++)
+        if (spellings[i].letter == g_unichar_tolower(letter))
+            return spellings[i].text;
+    return NULL;
+}
+
 /* A letter as it is compared: without accent, in lower case, in its usual form. Returns how many bytes; 0: it parts
  * words. *joins: it is an accent and nothing. */
 static size_t folded(gunichar letter, char bytes[6 * G_UNICHAR_MAX_DECOMPOSITION_LENGTH], bool *joins)
@@ -45,7 +78,11 @@ static size_t folded(gunichar letter, char bytes[6 * G_UNICHAR_MAX_DECOMPOSITION
     gsize count = g_unichar_fully_decompose(letter, TRUE, parts, G_N_ELEMENTS(parts)), length = 0;
     for (gsize i = 0; i < MIN(count, G_N_ELEMENTS(parts)); i++) {
         gunichar part = g_unichar_tolower(parts[i]);
-        if (part < 0x80
+        const char *whole = part < 0x80 ? NULL : whole_letter(part);
+        if (whole) {
+            memcpy(bytes + length, whole, strlen(whole));
+            length += strlen(whole);
+        } else if (part < 0x80
                 ? g_ascii_isalnum((char)part)
                 : (part < JOINERS_FIRST || part > JOINERS_LAST) && (g_unichar_isalnum(part) || g_unichar_ismark(part)))
             length += (size_t)g_unichar_to_utf8(part, bytes + length);
@@ -75,6 +112,7 @@ static bool read_unspaced(WordReader *reader, gunichar letter, const char *next)
 {
     reader->from = reader->at;
     reader->length = (size_t)g_unichar_to_utf8(letter, reader->word);
+    reader->spelled_length = 0;
     const char *behind;
     gunichar second = next < reader->end ? letter_at(next, reader->end, &behind) : ' ';
     reader->single = !is_unspaced(second);
@@ -94,10 +132,13 @@ static void read_spaced(WordReader *reader)
     char bytes[6 * G_UNICHAR_MAX_DECOMPOSITION_LENGTH];
     reader->single = false;
     reader->from = reader->at;
-    reader->length = 0;
+    reader->length = reader->spelled_length = 0;
+    size_t spelled = 0;
+    bool differs = false;
     while (reader->at < reader->end) {
         const char *next = reader->at + 1;
         unsigned char byte = (unsigned char)*reader->at;
+        const char *other = NULL;
         size_t count = 0;
         joins = false;
         if (byte < 0x80) {
@@ -106,14 +147,22 @@ static void read_spaced(WordReader *reader)
         } else {
             gunichar letter = letter_at(reader->at, reader->end, &next);
             count = is_unspaced(letter) ? 0 : folded(letter, bytes, &joins);
+            other = spelling(letter);
         }
         if (count == 0 && !joins)
             break;
         if (reader->length + count <= WORD_MAX)
             memcpy(reader->word + reader->length, bytes, count);
         reader->length += count;
+        size_t more = other ? strlen(other) : count;
+        if (spelled + more <= WORD_MAX)
+            memcpy(reader->spelled + spelled, other ? other : bytes, more);
+        spelled += more;
+        differs |= other != NULL;
         reader->at = next;
     }
+    if (differs && spelled <= WORD_MAX)
+        reader->spelled_length = spelled;
     reader->to = reader->at;
 }
 
@@ -166,6 +215,7 @@ static bool is_ascii(const char *text, size_t length)
 char *archive_words(const char *text, size_t length)
 {
     GString *words = g_string_sized_new(length + 1);
+    g_autoptr(GString) spelled = g_string_new(NULL);
     bool ascii = is_ascii(text, length);
     g_autofree char *whole = ascii ? NULL : g_utf8_make_valid(text, (gssize)length);
     g_autofree char *composed = whole ? g_utf8_normalize(whole, -1, G_NORMALIZE_NFC) : NULL;
@@ -181,7 +231,10 @@ char *archive_words(const char *text, size_t length)
         if (words->len > 0)
             g_string_append_c(words, ' ');
         g_string_append_len(words, reader.word, (gssize)reader.length);
+        if (reader.spelled_length > 0)
+            g_string_append_printf(spelled, " %.*s", (int)reader.spelled_length, reader.spelled);
     }
+    g_string_append(words, spelled->str); /* behind all others, so that those keep their neighbours */
     if (!ascii)
         add_letters(text, length, words);
     return g_string_free(words, FALSE);

@@ -58,13 +58,21 @@ def test_each_post_once(instances, sink):
         assert len(set(subjects)) == len(subjects) == 13
 
 
+def make_older(path):
+    """Lets the index look like one of an older version."""
+    with contextlib.closing(sqlite3.connect(path)) as index:
+        index.execute("UPDATE schema_migration SET number = number - 1")
+        index.commit()
+
+
 def test_a_lost_or_damaged_index_is_made_again(instances, sink):
     """Archiving goes on meanwhile, and the log says what happened."""
     instance = make(instances, sink)
     for number in range(3):
         send(instance, "cats", number)
     instance.wait_idle()
-    for harm in (lambda: instance.index.unlink(), lambda: instance.index.write_bytes(b"no database\n" * 1000)):
+    for harm in (lambda: instance.index.unlink(), lambda: instance.index.write_bytes(b"no database\n" * 1000),
+                 lambda: make_older(instance.index)):
         before = rows(instance)[f"cats.{HOST}"][0]
         instance.stop()
         harm()

@@ -40,6 +40,37 @@ static void searches_find(Fixture *fixture, const void *unused)
     assert_found(index, "list l1 all", "");
 }
 
+/* People type what their keyboard has. */
+static void searches_fold_letters(Fixture *fixture, const void *unused)
+{
+    ArchiveIndex *index = fixture->index;
+    add(index, &(Mail){"a", "", "Stra\u00dfe", "M\u00fcller aus \u0141\u00f3d\u017a", .minute = 1});
+    add(index, &(Mail){"b", "", "Sm\u00f8rrebr\u00f8d", "\u00c5rhus, \u00d8rsted, \u00e6ble", .minute = 2});
+    add(index, &(Mail){"c", "", "muller", "Mueller and the mueller", .minute = 3});
+    static const struct {
+        const char *words, *found;
+    } cases[] = {
+        {"strasse", "a"},
+        {"STRASSE", "a"},
+        {"stra\u00dfe", "a"},
+        {"lodz", "a"},
+        {"\u0141\u00f3d\u017a", "a"},
+        {"\"muller aus lodz\"", "a"},
+        {"smorrebrod", "b"},
+        {"arhus", "b"},
+        {"aarhus", "b"},
+        {"oersted", "b"},
+        {"orsted", "b"},
+        {"aeble", "b"},
+        {"mueller", "c a"},
+        {"m\u00fcller", "c a"},
+        {"muller", "c a"},
+        {"smoerrebroed", "b"},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++)
+        assert_found(index, cases[at].words, cases[at].found);
+}
+
 static void search_respects_lists_and_addresses(Fixture *fixture, const void *unused)
 {
     g_autoptr(GArray) many = g_array_new(FALSE, FALSE, sizeof(int64_t));
@@ -177,6 +208,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     TEST("/archive_search/finds", searches_find);
+    TEST("/archive_search/fold letters", searches_fold_letters);
     TEST("/archive_search/lists and addresses", search_respects_lists_and_addresses);
     TEST("/archive_search/ranks and goes on", search_ranks_and_goes_on);
     TEST("/archive_search/any text is one", any_text_is_a_search);
