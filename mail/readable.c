@@ -10,6 +10,7 @@
 #include "mail/visible.h"
 
 #define EMPTY_MAX (64 * 1024) /* bytes that are read to see whether a text is empty */
+#define CALENDAR "text/calendar"
 #define HTML_SHARE 8          /* bytes of HTML that are read for a byte of text */
 
 /* How a part is read by its type. */
@@ -141,7 +142,7 @@ static void choose(const Taking *taking, guint at)
     for (guint part = at + 1; part < end && (plain || html); part++) {
         const MimePart *form = taking->parts->pdata[part];
         bool chosen = strcmp(form->type, plain ? "text/plain" : "text/html") == 0;
-        bool text = g_str_has_prefix(form->type, "text/") && strcmp(form->type, "text/calendar") != 0;
+        bool text = g_str_has_prefix(form->type, "text/") && strcmp(form->type, CALENDAR) != 0;
         if (text && !chosen && !form->inside && !readable_is_attachment(form))
             taking->hidden[part] = true;
     }
@@ -175,6 +176,10 @@ static GString *visible_text(const Taking *taking, const MimePart *part, size_t 
         GString *stripped = mime_html_quoted(raw);
         g_string_free(raw, TRUE);
         raw = stripped;
+    } else if (strcmp(part->type, CALENDAR) == 0) {
+        GString *said = readable_calendar_text(raw->str);
+        g_string_free(raw, TRUE);
+        raw = said;
     }
     visible_append(text, raw->str, raw->len);
     g_string_free(raw, TRUE);
@@ -217,6 +222,23 @@ static void note_smime(const Taking *taking, const MimePart *part)
 
 static void show_message(const Taking *taking, const MimePart *part);
 
+/* Is this a calendar in a mail that has no other text to be read? */
+static bool is_lone_calendar(const Taking *taking, guint at)
+{
+    const MimePart *part = taking->parts->pdata[at];
+    if (strcmp(part->type, CALENDAR) != 0)
+        return false;
+    for (guint other = 0; other < taking->parts->len; other++) {
+        const MimePart *form = taking->parts->pdata[other];
+        PartUse use = use_of(form);
+        bool earlier = other < at && strcmp(form->type, CALENDAR) == 0;
+        bool text = (use == USE_TEXT || use == USE_HTML) && !readable_is_attachment(form);
+        if (earlier || (text && !is_empty(taking, other)))
+            return false;
+    }
+    return true;
+}
+
 /* A part that is no multipart. */
 static void show_part(const Taking *taking, guint at)
 {
@@ -237,6 +259,8 @@ static void show_part(const Taking *taking, guint at)
             note_smime(taking, part);
         if (use == USE_FILE || attached || (name && at > 0))
             add_file(taking, part);
+        if (is_lone_calendar(taking, at))
+            show_text(taking, part, false);
         if (use == USE_FIXED || (is_text && (!attached || patch || at == 0)))
             show_text(taking, part, patch);
     }

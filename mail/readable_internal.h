@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /* Declare what the files of readable.h share: readable.c takes the mail apart, readable_head.c reads its fields,
- * readable_text.c makes blocks of a text, with readable_quote.c and readable_patch.c, and readable_file.c keeps what is
- * for download. For this folder only. */
+ * readable_text.c makes blocks of a text, with readable_quote.c and readable_patch.c, readable_calendar.c makes a text
+ * of an invitation, and readable_file.c keeps what is for download. For this folder only. */
 #include "mail/message.h"
 #include "mail/mime.h"
 #include "mail/readable.h"
@@ -47,6 +47,9 @@ size_t readable_original_length(const char *at, const char *end);
 
 /* Return the length of the patch that begins at at, where a line begins; 0: there is none. */
 size_t readable_patch_length(const char *at, const char *end);
+
+/* Return the events of a calendar in iCalendar (RFC 5545), in UTF-8: of each its title, time, place and description. */
+GString *readable_calendar_text(const char *calendar);
 
 /* Has a paragraph columns, so that it wants a fixed pitch? */
 bool readable_is_table(const char *text, size_t length);

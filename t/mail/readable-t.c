@@ -262,6 +262,22 @@ static void test_charsets(void)
 
 #define MIXED "Content-Type: multipart/mixed; boundary=b\r\n\r\npreamble\r\n--b\r\n"
 
+/* An invitation without words beside it is shown as what it says; the file stays. */
+static void test_lone_calendar(void)
+{
+#define CALENDAR                                                                                                     \
+    "Content-Type: text/calendar; charset=utf-8; name=i.ics\r\n\r\nBEGIN:VCALENDAR\r\nBEGIN:VTIMEZONE\r\n"          \
+    "TZID:Europe/Berlin\r\nDESCRIPTION:not this\r\nEND:VTIMEZONE\r\nBEGIN:VEVENT\r\nSUMMARY:Planting\\, "          \
+    "with f\r\n riends\r\nDTSTART;TZID=\"Europe/Berlin\":20261201T100000\r\nDTEND:20261201T110000Z\r\nLOCATION;" \
+    "X=\"a:b\":G\303\244rten\r\nDESCRIPTION:Bring spades.\\nAll of you.\r\nBEGIN:VALARM\r\n"                       \
+    "DESCRIPTION:nor this\r\nEND:VALARM\r\nEND:VEVENT\r\nBEGIN:VEVENT\r\nDTSTART;VALUE=DATE:20261224\r\n"         \
+    "END:VEVENT\r\nEND:VCALENDAR\r\n"
+#define SHOWN                                                                                                         \
+    "text: Planting, with friends\n2026-12-01 10:00 Europe/Berlin \342\200\223 2026-12-01 11:00 UTC\n"           \
+    "G\303\244rten\ntext: Bring spades.\nAll of you.\ntext: 2026-12-24\n"
+    assert_blocks(CALENDAR, "file 0 i.ics text/calendar application/octet-stream 407\n" SHOWN);
+}
+
 static void test_alternative(void)
 {
 #define ALTERNATIVE(plain)                                                                   \
@@ -544,6 +560,7 @@ static void test_corpus(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/readable/lone calendar", test_lone_calendar);
     g_test_add_func("/readable/head", test_head);
     g_test_add_func("/readable/head absent", test_head_absent);
     g_test_add_func("/readable/head broken", test_head_broken);
