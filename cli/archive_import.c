@@ -35,6 +35,7 @@
 
 #define BATCH_MAILS 1000
 #define BATCH_OCTETS ((size_t)16 << 20)
+#define OTHERS_TOLD 20 /* mails left out for their Message-ID alone that are named */
 #define DATE_AHEAD (86400 * CLOCK_SECOND)       /* a Date may be so much after the arrival, */
 #define DATE_BEHIND (60 * 86400 * CLOCK_SECOND) /* and so much before it */
 
@@ -47,10 +48,11 @@ typedef struct Import {
     ArchiveWriter *writer;
     int64_t number;     /* of the list in the index; 0: it has no posts yet */
     GPtrArray *posts;   /* of ArchivedPost, of the batch */
-    GHashTable *hashes; /* theirs */
+    GHashTable *hashes; /* theirs, each with the sum of what the mail says */
     size_t octets;
     int64_t last_time; /* of the mail before, for one that has none */
     uint64_t added, known, cut, taken, doubts;
+    uint64_t others; /* of the known ones: other mails than those whose Message-ID they have */
     uint64_t lost;     /* what HyperKitty's database names and has not */
     const char *files; /* the folder of its files, or NULL */
     const char *folder; /* that was named, of files whose names are numbers */
@@ -91,6 +93,41 @@ static bool is_known(Import *import, const char *hash, bool *known, GError **err
     g_autoptr(ArchiveMessage) message = archive_index_message(import->index, import->number, hash, &problem);
     *known = message != NULL;
     return message || fail_unless(error, FAIL_MISSING, &problem);
+}
+
+/* A sum of what a mail says: its body without blanks and the ">" that mailboxes put before "From". */
+static uint64_t sum_of(const char *octets, size_t length)
+{
+    uint64_t sum = 14695981039346656037u; /* FNV-1a */
+    const char *end = octets + length;
+    const char *body = memmem(octets, length, "\n\n", 2), *wire = memmem(octets, length, "\n\r\n", 3);
+    const char *at = body && (!wire || body < wire) ? body : wire;
+    for (; at && at < end; at++)
+        if (!g_ascii_isspace(*at) && *at != '>')
+            sum = (sum ^ (unsigned char)*at) * 1099511628211u;
+    return sum;
+}
+
+/* Tell of a mail that is left out, though it says something else than the one with its Message-ID. */
+static bool tell_other(Import *import, const char *hash, const char *id, uint64_t sum, GError **error)
+{
+    uint64_t *here = g_hash_table_lookup(import->hashes, hash), kept = here ? *here : 0;
+    if (!here) {
+        g_autoptr(GError) gone = NULL;
+        g_autoptr(ArchiveMessage) message = archive_index_message(import->index, import->number, hash, error);
+        g_autoptr(GBytes) octets = message ? archive_maildir_load(import->place->directory, import->place->list,
+                                                                  message->file, &gone)
+                                           : NULL;
+        if (!octets)
+            return message != NULL;
+        size_t length;
+        const char *text = g_bytes_get_data(octets, &length);
+        kept = sum_of(text, length);
+    }
+    if (kept != sum && import->others++ < OTHERS_TOLD)
+        plain_complain("%s<%s>: the archive has another mail with this Message-ID, and this one was left out",
+                       import->named, id);
+    return true;
 }
 
 static int compare_posts(gconstpointer one, gconstpointer other)
@@ -156,15 +193,18 @@ static bool take_mail(Import *import, const char *octets, size_t length, int64_t
         return false;
     if (known) {
         import->known++;
-        return note_old(import, hash, error);
+        return tell_other(import, hash, id, sum_of(octets, length), error) && note_old(import, hash, error);
     }
     g_autofree char *file = archive_writer_add(import->writer, arrival, octets, length, error);
     if (!file)
         return false;
     ArchivedPost *post = archived_post_new(import->place->list, file, arrival, octets, length);
     g_ptr_array_add(import->posts, post);
-    if (post->post.hash)
-        g_hash_table_add(import->hashes, (gpointer)post->post.hash);
+    if (post->post.hash) {
+        uint64_t *sum = g_new(uint64_t, 1);
+        *sum = sum_of(octets, length);
+        g_hash_table_insert(import->hashes, (gpointer)post->post.hash, sum);
+    }
     import->octets += length;
     if (!note_old(import, post->post.hash ? post->post.hash : post->post.spare_hash, error))
         return false;
@@ -439,7 +479,7 @@ static int import_into(const ArchiveSite *place, const Source *source, const cha
     if (!writer)
         return TOOL_LATER;
     g_autoptr(GPtrArray) posts = g_ptr_array_new_with_free_func((GDestroyNotify)archived_post_free);
-    g_autoptr(GHashTable) hashes = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) hashes = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
     Import import = {.place = place,
                      .index = index,
                      .writer = writer,
@@ -452,9 +492,12 @@ static int import_into(const ArchiveSite *place, const Source *source, const cha
     archive_old_free(import.old);
     printf("%s%" PRIu64 " posts added, %" PRIu64 " left out that were known\n", import.named, import.added,
            import.known);
+    if (import.others > OTHERS_TOLD)
+        plain_complain("%s%" PRIu64 " of them are other mails than those whose Message-ID they have", named,
+                       import.others);
     if (import.cut > 0)
         plain_complain("%" PRIu64 " of them are cut: they have more than %zu bytes", import.cut, MBOX_MAIL_MAX);
-    return !done ? TOOL_LATER : import.cut + import.lost + import.doubts > 0 ? TOOL_NOT_SO : TOOL_OK;
+    return !done ? TOOL_LATER : import.cut + import.lost + import.doubts + import.others > 0 ? TOOL_NOT_SO : TOOL_OK;
 }
 
 /* Before the right to read there may be given up. */
@@ -528,7 +571,8 @@ const Command archive_import = {
     .details =
         "FILE is an mbox, a maildir, the directory of an archive of mlmmj, ezmlm or Sympa, whose mails are files with "
         "numbers for names, or - for an mbox on standard input. Nothing is sent. A mail whose Message-ID is in the "
-        "archive is left out, so an import that was interrupted may be given again. A mail's time of arrival is that "
+        "archive is left out, so an import that was interrupted may be given again; where it says something else than "
+        "the one that is there, it is named. A mail's time of arrival is that "
         "of its first Received field, or else what the mailbox says, or its Date where the two do not agree. With "
         "--pipermail the mailbox must be the whole one, in its order, of which Mailman 2.1 made the pages of the "
         "list; where the pages themselves are at hand, archive old is surer. HyperKitty kept of each mail sender, "

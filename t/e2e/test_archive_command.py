@@ -186,6 +186,23 @@ def test_import_and_export(indexed, tmp_path):
     assert indexed.idle()
 
 
+def test_import_names_other_mails_with_a_message_id_that_is_there(indexed, tmp_path):
+    """Whether the first came in this import or an earlier one."""
+    def mail(number, text):
+        return (f"From x Mon Mar  2 10:0{number}:00 2020\nFrom: a@example.org\nSubject: s\n"
+                f"Message-ID: <{number}@example.org>\n\n{text}\n\n")
+
+    address = indexed.create_list("cats")
+    box = tmp_path / "box"
+    box.write_text(mail(1, "One.") + mail(2, "Two.") + mail(1, "Another.") + mail(2, "> Two. "))
+    for added, known in ((2, 2), (0, 4)):
+        done = indexed.run("archive", "import", address, box)
+        assert done.returncode == 1 and f"{added} posts added, {known} left out" in done.stdout, done.stdout
+        assert done.stderr.count("another mail with this Message-ID") == 1 and "<1@example.org>" in done.stderr
+    box.write_text(mail(1, "One.") + mail(2, "Two."))
+    assert "0 posts added, 2 left out" in indexed.cli("archive", "import", address, box)
+
+
 def test_import_of_unusual_mailboxes(indexed, tmp_path):
     """Mails behind From_ lines without a time that can be read come, too. Lines that may begin a mail and were taken as
     text are told. An empty file is no post."""
