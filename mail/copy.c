@@ -21,6 +21,8 @@ static const char *const field_names[COPY_FIELDS] = {
     [COPY_MAILBOX] = "user_mailbox",
     [COPY_UNSUBSCRIBE] = "unsubscribe_token",
     [COPY_NAMED] = "user_named",
+    [COPY_CHARSET] = "text_charset",
+    [COPY_TRANSFER] = "text_transfer",
 };
 static const char *const encoding_names[COPY_ENCODINGS] = {
     [COPY_ASCII] = "ascii",
@@ -243,6 +245,8 @@ static char *value_of(CopyField field, const CopyRecipient *recipient)
         return clean(recipient->token ? recipient->token : "", recipient->token_length);
     case COPY_NAMED:
         return g_strdup(recipient->named ? "yes" : "no");
+    case COPY_CHARSET: /* known when the texts are: name_text() */
+    case COPY_TRANSFER:
     case COPY_FIELDS:
         break;
     }
@@ -304,6 +308,24 @@ static void fill_clear(void *data)
     g_free(((CopyFill *)data)->text);
 }
 
+/* Fill the holes of the header that say what the text of this copy is. */
+static void name_text(const CopyPlan *plan, GArray *fills)
+{
+    bool ascii = true;
+    for (guint at = 0; at < fills->len; at++)
+        ascii &= g_array_index(plan->holes, CopyHole, at).encoding != COPY_UTF8 ||
+                 g_str_is_ascii(g_array_index(fills, CopyFill, at).text);
+    for (guint at = 0; at < fills->len; at++) {
+        CopyField field = g_array_index(plan->holes, CopyHole, at).field;
+        CopyFill *fill = &g_array_index(fills, CopyFill, at);
+        if (field != COPY_CHARSET && field != COPY_TRANSFER)
+            continue;
+        g_free(fill->text);
+        fill->text = g_strdup(field == COPY_CHARSET ? (ascii ? "us-ascii" : "utf-8") : ascii ? "7bit" : "8bit");
+        fill->length = strlen(fill->text);
+    }
+}
+
 GArray *copy_fill(const CopyPlan *plan, const CopyRecipient *recipient)
 {
     GArray *fills = g_array_sized_new(FALSE, FALSE, sizeof(CopyFill), plan->holes->len);
@@ -315,5 +337,6 @@ GArray *copy_fill(const CopyPlan *plan, const CopyRecipient *recipient)
         fill.length = strlen(fill.text);
         g_array_append_val(fills, fill);
     }
+    name_text(plan, fills);
     return fills;
 }

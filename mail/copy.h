@@ -26,6 +26,8 @@ typedef enum CopyField {
     COPY_MAILBOX,         /* Anne Person <anne@example.org>, for a header field */
     COPY_UNSUBSCRIBE,     /* token that ends this membership and nothing else */
     COPY_NAMED,           /* "yes" for who stands in To or Cc, too, so that the mail came without the list; else "no" */
+    COPY_CHARSET,         /* "us-ascii" for a copy whose COPY_UTF8 holes are filled with ASCII, else "utf-8" */
+    COPY_TRANSFER,        /* "7bit" for such a copy, else "8bit" */
     COPY_FIELDS,
 } CopyField;
 

@@ -271,6 +271,22 @@ static bool is_ascii(const BodyForm *content, GBytes *body)
     return holds_ascii(content->charset) && g_strv_contains(plain, content->encoding) && !bytes_8bit_of(body);
 }
 
+/* Say in the fields that the text may be more than ASCII. Where it is more only for readers with such a name, each copy
+ * says it for itself. */
+static void name_text(Message *message, const Decoration *decoration, const BodyForm *content, bool each)
+{
+    static const char utf8[] = "text/plain; charset=utf-8";
+    g_autofree char *charset = each ? copy_mark(decoration->secret, COPY_CHARSET, COPY_HEADER) : NULL;
+    g_autofree char *transfer = each ? copy_mark(decoration->secret, COPY_TRANSFER, COPY_HEADER) : g_strdup("8bit");
+    g_autofree char *type = each && !is_utf8(content) ? g_strconcat("text/plain; charset=", charset,
+                                                                    content->as_utf8 + strlen(utf8), NULL)
+                                                      : g_strdup(content->as_utf8);
+    if (!message_has(message, "MIME-Version"))
+        message_append(message, "MIME-Version", "1.0");
+    message_set(message, "Content-Type", type);
+    message_set(message, "Content-Transfer-Encoding", transfer);
+}
+
 static bool join(Message *message, const Decoration *decoration, const BodyForm *content, Decorated *result)
 {
     g_autofree char *before = NULL, *after = NULL;
@@ -283,10 +299,7 @@ static bool join(Message *message, const Decoration *decoration, const BodyForm 
         if (!content->as_utf8 || !is_ascii(content, result->body) ||
             !joinable_both(decoration, &utf8, &before, &after))
             return false;
-        if (!message_has(message, "MIME-Version"))
-            message_append(message, "MIME-Version", "1.0");
-        message_set(message, "Content-Type", content->as_utf8);
-        message_set(message, "Content-Transfer-Encoding", "8bit");
+        name_text(message, decoration, content, decoration->secret && g_str_is_ascii(before) && g_str_is_ascii(after));
     }
     message_remove(message, "Content-MD5");
     add_head(result, message);

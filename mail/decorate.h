@@ -6,12 +6,12 @@
  *
  * Header and footer are joined to the text of a message that is one plain text, not in base64 and not an attachment.
  * Its charset must have their characters. Where that text is ASCII alone, its fields call it UTF-8 if the list's text
- * needs that. A last line that would go on in the footer (a soft line break, a flowed line) gets a line end. A
- * multipart/mixed gets header and footer as its first and last part. Every other message, signed mail too, becomes the
- * middle part of a new multipart/mixed; so does a message that readers may understand differently, for example with two
- * Content-Type fields. No byte of the sender's body is changed in any of these. The message's fields that tell of the
- * content move with it. Those that count or sum up the body as it was (Content-Length, Lines, Content-MD5) go unless
- * they stay true.
+ * needs that; where only the names of some readers do, the fields of their copies alone. A last line that would go on
+ * in the footer (a soft line break, a flowed line) gets a line end. A multipart/mixed gets header and footer as its
+ * first and last part. Every other message, signed mail too, becomes the middle part of a new multipart/mixed; so does
+ * a message that readers may understand differently, for example with two Content-Type fields. No byte of the sender's
+ * body is changed in any of these. The message's fields that tell of the content move with it. Those that count or sum
+ * up the body as it was (Content-Length, Lines, Content-MD5) go unless they stay true.
  */
 #include <glib.h>
 

@@ -77,6 +77,27 @@ static void test_encodings(void)
     assert_copy("@@", COPY_NAME, COPY_HEADER, "\xc3\xa9", "=?utf-8?b?w6k=?=");
 }
 
+/* The header of each copy says what its own text is. Names in its fields do not count: those are ASCII there. */
+static void test_text(void)
+{
+    static const struct {
+        const char *name, *expected;
+    } cases[] = {{"Anne", "C: us-ascii T: 7bit To: Anne\r\n <anne@example.org>, Anne"},
+                 {"", "C: us-ascii T: 7bit To: anne@example.org, "},
+                 {"\xc3\xa9", "C: utf-8 T: 8bit To: =?utf-8?b?w6k=?=\r\n <anne@example.org>, \xc3\xa9"}};
+    static const char text[] = "C:  T:  To: , ";
+    g_autoptr(GBytes) octets = g_bytes_new_static(text, strlen(text));
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_autofree char *copy =
+            compose(octets, "3:text_charset:header 7:text_transfer:header 12:user_mailbox:header 14:user_name:utf8",
+                    "anne@example.org", cases[at].name);
+        g_assert_cmpstr(copy, ==, cases[at].expected);
+    }
+    g_autofree char *no_text =
+        compose(octets, "3:text_charset:header 12:user_mailbox:header", "anne@example.org", "\xc3\xa9");
+    g_assert_true(g_str_has_prefix(no_text, "C: us-ascii"));
+}
+
 /* No name brings a line of its own. */
 static void test_injection(void)
 {
@@ -172,6 +193,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mail/copy/fields", test_fields);
     g_test_add_func("/mail/copy/encodings", test_encodings);
+    g_test_add_func("/copy/text", test_text);
     g_test_add_func("/mail/copy/injection", test_injection);
     g_test_add_func("/mail/copy/only marks are cut", test_only_marks_are_cut);
     g_test_add_func("/mail/copy/recipients", test_recipients);

@@ -683,7 +683,8 @@ static void test_decorate_personal(Bench *bench, gconstpointer data)
                     " <mailto:test-leave@example.com>\r\nCc: bart@example.org,\r\n\tcris@x,\r\n dora@x,\r\n"
                     " test@example.com\r\n"
                     "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\nMIME-Version: 1.0\r\n"
-                    "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\nbody\r\n"
+                    "Content-Type: text/plain; charset=<text_charset 3>\r\n"
+                    "Content-Transfer-Encoding: <text_transfer 3>\r\n\r\nbody\r\n"
                     "for <user_name 1> <<user_address 1>>\r\n");
 }
 
