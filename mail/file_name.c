@@ -108,8 +108,20 @@ static bool is_lost(gunichar character)
            (character < 128 && strchr(".\"'/\\", (int)character));
 }
 
-char *file_name_ending(const char *name)
+/* The name as a person sees it: in its usual letters, without those that nobody sees. g_free() */
+static char *as_seen(const char *name)
 {
+    g_autofree char *usual = g_utf8_normalize(name, -1, G_NORMALIZE_NFKC);
+    GString *seen = g_string_new(NULL);
+    for (const char *at = usual ? usual : name; *at; at = g_utf8_next_char(at))
+        if (g_unichar_type(g_utf8_get_char(at)) != G_UNICODE_FORMAT)
+            g_string_append_unichar(seen, g_utf8_get_char(at));
+    return g_string_free(seen, FALSE);
+}
+
+char *file_name_ending(const char *given)
+{
+    g_autofree char *name = as_seen(given);
     const char *end = name + strlen(name);
     while (end > name && is_lost(g_utf8_get_char(g_utf8_prev_char(end))))
         end = g_utf8_prev_char(end);

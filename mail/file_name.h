@@ -23,7 +23,8 @@ GPtrArray *file_names_new(void);
 void file_names_add(GPtrArray *names, const char *field, const char *value);
 
 /* Return the ending of a name, without its dot; g_free(). "" when there is none. Blanks and dots behind it do not
- * count, because Windows drops them when it keeps the file: of "x.EXE. " it is "EXE". */
+ * count, because Windows drops them when it keeps the file: of "x.EXE. " it is "EXE". Letters that nobody sees do not
+ * count either, and a full-width dot or letter counts as the usual one. */
 char *file_name_ending(const char *name);
 
 /* Return a name under which the file can be kept without harm; g_free(). It is the last component of the path, valid
