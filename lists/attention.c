@@ -293,8 +293,21 @@ static void say_waiting(Attention *one, json_int_t count)
     go_on(one, count == 1 ? N_("; {{count}} message waits") : N_("; {{count}} messages wait"));
 }
 
-/* The messages of one sender are divided among the instances of out: sum has one of each transport and sender. */
-static void sum_refusals(json_t *sum, const json_t *destination)
+/* Count the messages of one sender that instances of out tell of. Each may have a part of the same post, so they are
+ * counted by their marks; of more than have marks it is known only how many one instance has at the most. */
+static json_int_t count_messages(json_t *marks, const json_t *one, json_int_t most)
+{
+    size_t at;
+    const json_t *mark;
+    json_array_foreach(json_object_get(one, "marks"), at, mark) {
+        g_autofree char *name = g_strdup_printf("%" JSON_INTEGER_FORMAT, json_integer_value(mark));
+        json_object_set_new(marks, name, json_true());
+    }
+    return MAX(MAX(most, number_of(one, "messages")), (json_int_t)json_object_size(marks));
+}
+
+/* sum has one object of each transport and sender, and marks one of its messages. */
+static void sum_refusals(json_t *sum, json_t *marks, const json_t *destination)
 {
     size_t at;
     const json_t *one;
@@ -302,7 +315,9 @@ static void sum_refusals(json_t *sum, const json_t *destination)
     json_array_foreach(json_object_get(destination, "refusals"), at, one) {
         g_autofree char *key = g_strdup_printf("refused %s %s", transport, text_of(one, "sender"));
         json_t *known = json_object_get(sum, key);
-        json_int_t count = number_of(known, "count") + number_of(one, "messages");
+        if (!known)
+            json_object_set_new(marks, key, json_object());
+        json_int_t count = count_messages(json_object_get(marks, key), one, number_of(known, "count"));
         const char *since = text_of(known, "since"), *sender = text_of(one, "sender");
         if (!since || g_strcmp0(text_of(one, "since"), since) < 0)
             since = text_of(one, "since");
@@ -319,9 +334,9 @@ static void add_refusals(GPtrArray *all, const json_t *troubles)
     const json_t *one;
     const char *key;
     json_t *values;
-    g_autoptr(json_t) sum = json_object();
+    g_autoptr(json_t) sum = json_object(), marks = json_object();
     json_array_foreach(troubles, at, one)
-        sum_refusals(sum, one);
+        sum_refusals(sum, marks, one);
     json_object_foreach(sum, key, values) {
         g_autofree char *mend = g_strdup_printf("listrunner dest show %s; listrunner queue ls retry",
                                                 text_of(values, "transport"));

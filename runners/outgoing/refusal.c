@@ -14,9 +14,15 @@
 /* So many refusals of one kind in a row: one message at a time finds out when that is over. */
 #define ROW_RECIPIENTS 10
 #define ROW_MESSAGES 3
-/* Messages of one sender that are counted, and of these, that a restart keeps. */
-#define WAITING_MAX 100000
-#define SAVED_MAX 1000
+/* Messages that are counted: of all senders together, and of each sender in any case. */
+#define WAITING_MAX 200000
+#define WAITING_EACH 10
+/* What a restart keeps: senders, messages of all of them together, and bytes of a reply. */
+#define SAVED_SENDERS 1000
+#define SAVED_MESSAGES 10000
+#define REPLY_MAX 500
+/* Messages that are told apart when a sender's are shown: for all senders together. */
+#define SHOWN_MARKS 5000
 
 static void refusal_free(gpointer data)
 {
@@ -33,6 +39,13 @@ static void refusal_free(gpointer data)
 void refusals_clear(RelayRefusals *refusals)
 {
     g_clear_pointer(&refusals->all, g_hash_table_unref);
+    g_clear_pointer(&refusals->later, g_hash_table_unref);
+    refusals->waiting = 0;
+}
+
+bool refusals_none(const RelayRefusals *refusals)
+{
+    return !refusals->all && !refusals->later;
 }
 
 RelayRefusal *refusals_find(const RelayRefusals *refusals, const char *sender)
@@ -40,11 +53,11 @@ RelayRefusal *refusals_find(const RelayRefusals *refusals, const char *sender)
     return refusals->all ? g_hash_table_lookup(refusals->all, sender) : NULL;
 }
 
-static RelayRefusal *find_or_make(RelayRefusals *refusals, const char *sender)
+static RelayRefusal *find_or_make(GHashTable **all, const char *sender)
 {
-    if (!refusals->all)
-        refusals->all = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, refusal_free);
-    RelayRefusal *refusal = g_hash_table_lookup(refusals->all, sender);
+    if (!*all)
+        *all = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, refusal_free);
+    RelayRefusal *refusal = g_hash_table_lookup(*all, sender);
     if (refusal)
         return refusal;
     refusal = g_new0(RelayRefusal, 1);
@@ -52,8 +65,13 @@ static RelayRefusal *find_or_make(RelayRefusals *refusals, const char *sender)
     refusal->waiting = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     refusal->domains = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     refusal->refused = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    g_hash_table_insert(refusals->all, refusal->sender, refusal);
+    g_hash_table_insert(*all, refusal->sender, refusal);
     return refusal;
+}
+
+static char *brief(const char *reply)
+{
+    return g_utf8_make_valid(reply, (gssize)strnlen(reply, REPLY_MAX));
 }
 
 /* ---- what a reply is about ---- */
@@ -209,7 +227,7 @@ static void defer(RelayRefusal *refusal, Fate *fate, FateAbout about, int64_t no
     if (g_hash_table_size(refusal->waiting) == 0)
         refusal->since = now;
     g_free(refusal->reply);
-    refusal->reply = g_utf8_make_valid(fate->reply, -1);
+    refusal->reply = brief(fate->reply);
     refusal->phase = fate->phase;
 }
 
@@ -257,25 +275,52 @@ RelayRefusal *refusals_judge(RelayRefusals *refusals, const char *sender, const 
             end_row(refusal);
         return NULL;
     }
-    refusal = find_or_make(refusals, sender);
+    refusal = find_or_make(&refusals->all, sender);
     bool ours = singly && judge_recipients(refusal, batch, now);
     bool at_once = whole && judge_all(refusal, trace, whole, now);
     if (ours || whole)
-        refusal_wait(refusal, trace, now);
+        refusals_wait(refusals, refusal, trace, now);
     bool row = (ours && refusal->recipients >= ROW_RECIPIENTS) ||
                (whole && g_hash_table_size(refusal->refused) >= ROW_MESSAGES);
     return at_once || row ? refusal : NULL;
 }
 
+/* ---- refusals for a time ---- */
+
+/* One that is not about the site (judge.h): then the relay's destination waits, and is told by itself. */
+static bool is_later_for_us(const Fate *fate)
+{
+    return fate->verdict == SMTP_LATER && fate->about == FATE_OF_RECIPIENT && fate->count > 0 && fate->code > 0 &&
+           fate->phase >= SMTP_MAIL && !fate->again && !fate->waits && refusal_is_ours(fate);
+}
+
+bool refusals_note_later(RelayRefusals *refusals, const char *sender, const char *trace, const Batch *batch,
+                         int64_t now)
+{
+    const Fate *ours = NULL;
+    for (guint i = 0; !ours && i < batch->fates->len; i++)
+        if (is_later_for_us(&g_array_index(batch->fates, Fate, i)))
+            ours = &g_array_index(batch->fates, Fate, i);
+    if (!ours)
+        return false;
+    RelayRefusal *refusal = find_or_make(&refusals->later, sender);
+    g_free(refusal->reply);
+    refusal->reply = brief(ours->reply);
+    refusals_wait(refusals, refusal, trace, now);
+    return true;
+}
+
 /* ---- what waits ---- */
 
-void refusal_wait(RelayRefusal *refusal, const char *trace, int64_t now)
+void refusals_wait(RelayRefusals *refusals, RelayRefusal *refusal, const char *trace, int64_t now)
 {
-    int64_t *seen = g_hash_table_lookup(refusal->waiting, trace);
-    if (seen)
-        *seen = now;
-    else if (g_hash_table_size(refusal->waiting) < WAITING_MAX)
-        g_hash_table_insert(refusal->waiting, g_strdup(trace), g_memdup2(&now, sizeof now));
+    WaitingMessage *seen = g_hash_table_lookup(refusal->waiting, trace);
+    if (seen) {
+        seen->last = now;
+    } else if (refusals->waiting < WAITING_MAX || g_hash_table_size(refusal->waiting) < WAITING_EACH) {
+        g_hash_table_insert(refusal->waiting, g_strdup(trace), g_memdup2(&(WaitingMessage){now, now}, sizeof *seen));
+        refusals->waiting++;
+    }
 }
 
 static bool is_over(const RelayRefusal *refusal)
@@ -283,89 +328,162 @@ static bool is_over(const RelayRefusal *refusal)
     return !refusal->apart && g_hash_table_size(refusal->waiting) == 0;
 }
 
+/* Return true when nothing is left of the sender's. */
+static bool settle_in(RelayRefusals *refusals, GHashTable *all, const char *sender, const char *trace)
+{
+    RelayRefusal *refusal = all ? g_hash_table_lookup(all, sender) : NULL;
+    if (!refusal || !g_hash_table_remove(refusal->waiting, trace))
+        return false;
+    refusals->waiting--;
+    if (!is_over(refusal))
+        return false;
+    g_hash_table_remove(all, sender);
+    return true;
+}
+
 bool refusals_settle(RelayRefusals *refusals, const char *sender, const char *trace)
 {
-    RelayRefusal *refusal = refusals_find(refusals, sender);
-    if (!refusal || !g_hash_table_remove(refusal->waiting, trace) || !is_over(refusal))
-        return false;
-    g_hash_table_remove(refusals->all, sender);
-    return true;
+    settle_in(refusals, refusals->later, sender, trace);
+    return settle_in(refusals, refusals->all, sender, trace);
 }
 
 static gboolean is_old(gpointer key, gpointer value, gpointer data)
 {
     (void)key;
-    return *(const int64_t *)value < *(const int64_t *)data;
+    return ((const WaitingMessage *)value)->last < *(const int64_t *)data;
 }
 
-void refusals_tidy(RelayRefusals *refusals, int64_t now, int64_t longest)
+static void tidy(RelayRefusals *refusals, GHashTable *all, int64_t before)
 {
     GHashTableIter iterator;
     gpointer value;
-    int64_t before = now - longest;
-    if (!refusals->all)
+    if (!all)
         return;
-    g_hash_table_iter_init(&iterator, refusals->all);
+    g_hash_table_iter_init(&iterator, all);
     while (g_hash_table_iter_next(&iterator, NULL, &value)) {
         RelayRefusal *refusal = value;
         guint waited = g_hash_table_size(refusal->waiting);
-        g_hash_table_foreach_remove(refusal->waiting, is_old, &before);
+        refusals->waiting -= g_hash_table_foreach_remove(refusal->waiting, is_old, &before);
         /* A row that nothing waits for yet stays until a message is delivered. */
         if (waited > 0 && is_over(refusal))
             g_hash_table_iter_remove(&iterator);
     }
 }
 
+void refusals_tidy(RelayRefusals *refusals, int64_t now, int64_t longest)
+{
+    tidy(refusals, refusals->all, now - longest);
+    tidy(refusals, refusals->later, now - longest);
+}
+
 /* ---- for people, and across restarts ---- */
 
-json_t *refusals_show(const RelayRefusals *refusals)
+static int64_t earliest(const RelayRefusal *refusal, int64_t now)
+{
+    GHashTableIter iterator;
+    gpointer value;
+    g_hash_table_iter_init(&iterator, refusal->waiting);
+    while (g_hash_table_iter_next(&iterator, NULL, &value))
+        now = MIN(now, ((const WaitingMessage *)value)->first);
+    return now;
+}
+
+/* Numbers that tell messages apart: the parts of a post that other processes have bear the same. */
+static json_t *marks_of(const RelayRefusal *refusal, size_t most)
+{
+    json_t *marks = json_array();
+    GHashTableIter iterator;
+    gpointer key;
+    g_hash_table_iter_init(&iterator, refusal->waiting);
+    while (json_array_size(marks) < most && g_hash_table_iter_next(&iterator, &key, NULL))
+        json_array_append_new(marks, json_integer((json_int_t)g_str_hash(key)));
+    return marks;
+}
+
+static void show_one(json_t *all, const RelayRefusal *refusal, int64_t since, size_t *room)
+{
+    g_autofree char *text = clock_text(since);
+    json_t *marks = marks_of(refusal, *room);
+    *room -= json_array_size(marks);
+    json_array_append_new(all, json_pack("{ss ss ss sI so}", "sender", refusal->sender, "reply", refusal->reply,
+                                         "since", text, "messages",
+                                         (json_int_t)g_hash_table_size(refusal->waiting), "marks", marks));
+}
+
+json_t *refusals_show(const RelayRefusals *refusals, int64_t now)
 {
     json_t *all = json_array();
     GHashTableIter iterator;
     gpointer value;
-    if (!refusals->all)
-        return all;
-    g_hash_table_iter_init(&iterator, refusals->all);
-    while (g_hash_table_iter_next(&iterator, NULL, &value)) {
+    size_t room = SHOWN_MARKS;
+    if (refusals->all)
+        g_hash_table_iter_init(&iterator, refusals->all);
+    while (refusals->all && g_hash_table_iter_next(&iterator, NULL, &value)) {
         const RelayRefusal *refusal = value;
-        g_autofree char *since = clock_text(refusal->since);
         if (refusal->reply && (refusal->apart || g_hash_table_size(refusal->waiting) > 0))
-            json_array_append_new(all, json_pack("{ss ss ss sI}", "sender", refusal->sender, "reply", refusal->reply,
-                                                 "since", since, "messages",
-                                                 (json_int_t)g_hash_table_size(refusal->waiting)));
+            show_one(all, refusal, refusal->since, &room);
+    }
+    if (refusals->later)
+        g_hash_table_iter_init(&iterator, refusals->later);
+    while (refusals->later && g_hash_table_iter_next(&iterator, NULL, &value)) {
+        int64_t since = earliest(value, now);
+        if (now - since >= REFUSAL_TOLD_AFTER)
+            show_one(all, value, since, &room);
     }
     return all;
 }
 
-static json_t *save_waiting(const RelayRefusal *refusal)
+static json_t *save_waiting(const RelayRefusal *refusal, size_t most)
 {
     json_t *waiting = json_object();
     GHashTableIter iterator;
     gpointer key, value;
     g_hash_table_iter_init(&iterator, refusal->waiting);
-    while (json_object_size(waiting) < SAVED_MAX && g_hash_table_iter_next(&iterator, &key, &value))
-        json_object_set_new(waiting, key, json_integer(*(const int64_t *)value));
+    while (json_object_size(waiting) < most && g_hash_table_iter_next(&iterator, &key, &value))
+        json_object_set_new(waiting, key, json_integer(((const WaitingMessage *)value)->last));
     return waiting;
+}
+
+static void save_table(json_t *all, GHashTable *table, bool later)
+{
+    GHashTableIter iterator;
+    gpointer value;
+    if (!table)
+        return;
+    size_t each = MAX(SAVED_MESSAGES / MAX(g_hash_table_size(table), 1), 1);
+    g_hash_table_iter_init(&iterator, table);
+    while (json_array_size(all) < SAVED_SENDERS && g_hash_table_iter_next(&iterator, NULL, &value)) {
+        const RelayRefusal *refusal = value;
+        if (is_over(refusal) || !refusal->reply)
+            continue;
+        int64_t since = later ? earliest(refusal, INT64_MAX) : refusal->since;
+        json_array_append_new(all, json_pack("{ss ss sI si sb sb so}", "sender", refusal->sender, "reply",
+                                             refusal->reply, "since", (json_int_t)since, "phase", (int)refusal->phase,
+                                             "apart", refusal->apart, "later", later, "waiting",
+                                             save_waiting(refusal, each)));
+    }
 }
 
 json_t *refusals_save(const RelayRefusals *refusals)
 {
-    json_t *all = NULL;
-    GHashTableIter iterator;
-    gpointer value;
-    if (!refusals->all)
-        return NULL;
-    g_hash_table_iter_init(&iterator, refusals->all);
-    while (g_hash_table_iter_next(&iterator, NULL, &value)) {
-        const RelayRefusal *refusal = value;
-        if (is_over(refusal) || !refusal->reply)
-            continue;
-        all = all ? all : json_array();
-        json_array_append_new(all, json_pack("{ss ss sI si sb so}", "sender", refusal->sender, "reply", refusal->reply,
-                                             "since", (json_int_t)refusal->since, "phase", (int)refusal->phase,
-                                             "apart", refusal->apart, "waiting", save_waiting(refusal)));
-    }
+    json_t *all = json_array();
+    save_table(all, refusals->all, false);
+    save_table(all, refusals->later, true);
+    if (json_array_size(all) == 0)
+        g_clear_pointer(&all, json_decref);
     return all;
+}
+
+static void load_waiting(RelayRefusals *refusals, RelayRefusal *refusal, const json_t *waiting, int64_t since)
+{
+    const char *trace;
+    json_t *seen;
+    json_object_foreach((json_t *)waiting, trace, seen) {
+        refusals_wait(refusals, refusal, trace, json_integer_value(seen));
+        WaitingMessage *message = g_hash_table_lookup(refusal->waiting, trace);
+        if (message)
+            message->first = MIN(since, message->last);
+    }
 }
 
 void refusals_load(RelayRefusals *refusals, const json_t *saved)
@@ -373,18 +491,17 @@ void refusals_load(RelayRefusals *refusals, const json_t *saved)
     size_t at;
     const json_t *one;
     json_array_foreach(saved, at, one) {
-        const char *sender = meta_string(one, "sender", NULL), *reply = meta_string(one, "reply", NULL), *trace;
+        const char *sender = meta_string(one, "sender", NULL), *reply = meta_string(one, "reply", NULL);
         json_int_t phase = json_integer_value(json_object_get(one, "phase"));
-        json_t *seen;
-        if (!sender || !reply || phase < SMTP_MAIL || phase >= SMTP_PHASES)
+        bool later = json_is_true(json_object_get(one, "later"));
+        if (!sender || !reply || (phase < SMTP_MAIL && !later) || phase >= SMTP_PHASES)
             continue;
-        RelayRefusal *refusal = find_or_make(refusals, sender);
+        RelayRefusal *refusal = find_or_make(later ? &refusals->later : &refusals->all, sender);
         g_free(refusal->reply);
         refusal->reply = g_strdup(reply);
         refusal->phase = (SmtpPhase)phase;
         refusal->since = json_integer_value(json_object_get(one, "since"));
-        refusal->apart = json_is_true(json_object_get(one, "apart"));
-        json_object_foreach(json_object_get(one, "waiting"), trace, seen)
-            refusal_wait(refusal, trace, json_integer_value(seen));
+        refusal->apart = !later && json_is_true(json_object_get(one, "apart"));
+        load_waiting(refusals, refusal, json_object_get(one, "waiting"), refusal->since);
     }
 }

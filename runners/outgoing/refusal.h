@@ -21,15 +21,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "net/smtp_client.h"
 #include "runners/outgoing/batch.h"
+
+#define REFUSAL_TOLD_AFTER (3600 * CLOCK_SECOND)
+
+/* When a message was refused or put off, by the wall clock. */
+typedef struct WaitingMessage {
+    int64_t first, last;
+} WaitingMessage;
 
 typedef struct RelayRefusal {
     char *sender;        /* the domain of the envelope sender; "" for the null sender */
     char *reply;         /* the latest: the server's words */
     SmtpPhase phase;     /* of that reply */
     int64_t since;       /* wall clock */
-    GHashTable *waiting; /* trace of a message -> when it was refused or put off last (wall clock, int64_t) */
+    GHashTable *waiting; /* trace of a message -> WaitingMessage */
     bool apart;          /* the sender's mail has a destination of its own, until the relay takes it again */
 
     /* Refused without a success in between. */
@@ -40,7 +48,9 @@ typedef struct RelayRefusal {
 } RelayRefusal;
 
 typedef struct RelayRefusals {
-    GHashTable *all; /* sender -> RelayRefusal, owned; NULL: there was none */
+    GHashTable *all;   /* sender -> RelayRefusal, owned; NULL: there was none */
+    GHashTable *later; /* the same of temporary refusals; these have no row, and are not apart */
+    size_t waiting;    /* messages in all of them */
 } RelayRefusals;
 
 void refusals_clear(RelayRefusals *refusals);
@@ -59,8 +69,13 @@ bool refusal_is_ours(const Fate *fate);
  * they are about), and are remembered for the sender. Return the refusal when its mail should have a destination of its
  * own from now on, borrowed; else NULL. */
 RelayRefusal *refusals_judge(RelayRefusals *refusals, const char *sender, const char *trace, Batch *batch, int64_t now);
-/* Note that a message of a refused sender waits. */
-void refusal_wait(RelayRefusal *refusal, const char *trace, int64_t now);
+/* Remember the temporary refusals of a judged batch (judge.h) that are about us. Return true when there is one. */
+bool refusals_note_later(RelayRefusals *refusals, const char *sender, const char *trace, const Batch *batch,
+                         int64_t now);
+/* Return true when nothing is remembered, so that there is nothing to settle. */
+bool refusals_none(const RelayRefusals *refusals);
+/* Note that a message of a refused sender waits. The messages that are counted are bounded, over all senders. */
+void refusals_wait(RelayRefusals *refusals, RelayRefusal *refusal, const char *trace, int64_t now);
 /* Note that a message waits no longer: it was delivered, or given up. Return true when nothing of the sender is refused
  * any more; then the refusal is gone. */
 bool refusals_settle(RelayRefusals *refusals, const char *sender, const char *trace);
@@ -68,8 +83,8 @@ bool refusals_settle(RelayRefusals *refusals, const char *sender, const char *tr
  * which none is left. */
 void refusals_tidy(RelayRefusals *refusals, int64_t now, int64_t longest);
 
-/* Return all of them for people, [{sender, reply, since, messages}]. */
-json_t *refusals_show(const RelayRefusals *refusals);
+/* Return those that people are told of now, [{sender, reply, since, messages}]. */
+json_t *refusals_show(const RelayRefusals *refusals, int64_t now);
 /* Return all that a restart should keep; NULL: nothing. Take it in. */
 json_t *refusals_save(const RelayRefusals *refusals);
 void refusals_load(RelayRefusals *refusals, const json_t *saved);

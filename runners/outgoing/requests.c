@@ -46,7 +46,8 @@ static bool has_refusals(Transport *transport, const Destination *destination)
 
 static json_t *refusals_of(Transport *transport, const Destination *destination)
 {
-    return has_refusals(transport, destination) ? refusals_show(transport_refusals(transport)) : json_array();
+    return has_refusals(transport, destination) ? refusals_show(transport_refusals(transport), clock_now())
+                                                : json_array();
 }
 
 static json_int_t refused_messages(Transport *transport, const Destination *destination)

@@ -76,7 +76,7 @@ static void park(Transport *transport, Batch *batch, int64_t due)
     const char *sender = batch->nexthop->sender;
     RelayRefusal *refusal = sender ? refusals_find(&transport->refusals, sender) : NULL;
     if (refusal)
-        refusal_wait(refusal, entry_trace(batch->delivery->entry), clock_now());
+        refusals_wait(&transport->refusals, refusal, entry_trace(batch->delivery->entry), clock_now());
     batch->nexthop->batches--;
     transport->shared->owner->parked(transport->shared->data, batch, due);
 }
@@ -403,6 +403,15 @@ static RelayRefusal *judge_refusals(Transport *transport, Batch *batch)
                           clock_now());
 }
 
+/* Remember what the relay refuses for a time because of us. */
+static bool note_later(Transport *transport, const Batch *batch)
+{
+    const Delivery *delivery = batch->delivery;
+    return batch->nexthop->family == AF_UNSPEC &&
+           refusals_note_later(&transport->refusals, delivery->sender_domain, entry_trace(delivery->entry), batch,
+                               clock_now());
+}
+
 /* Some of it was delivered: what else there is of it is noted again when it is refused again. */
 static void settle(Transport *transport, const Batch *batch)
 {
@@ -418,7 +427,7 @@ static void settle(Transport *transport, const Batch *batch)
 
 void transport_given_up(Transport *transport, const Delivery *delivery)
 {
-    if (transport->refusals.all &&
+    if (!refusals_none(&transport->refusals) &&
         refusals_settle(&transport->refusals, delivery->sender_domain, entry_trace(delivery->entry)))
         log_info("transport %s: nothing from %s is refused by the relay any more", transport->name,
                  *delivery->sender_domain ? delivery->sender_domain : "<>");
@@ -438,9 +447,11 @@ bool transport_batch_done(Transport *transport, Destination *destination, Batch 
     tell(transport, destination, &verdict.report, flight);
     if (apart)
         keep_apart(transport, apart, batch);
-    if (judged && transport->refusals.all) {
+    bool later = judged && destination->own && note_later(transport, batch);
+    if (judged && !refusals_none(&transport->refusals)) {
         halt(transport, batch);
-        settle(transport, batch);
+        if (!later)
+            settle(transport, batch);
     }
     if (untried) {
         batch->nexthop->batches--;

@@ -144,6 +144,66 @@ def test_a_relay_that_refuses_us(site, relay, kind):
     assert charged(site, site.cats) == charged(site, site.dogs) == {DEAD}
 
 
+FOR_A_TIME = {
+    "relay": ("rcpt", "454 4.7.1 <{to}>: Relay access denied"),
+    "sender": ("rcpt", "450 4.1.8 <x>: Sender address rejected: Domain not found"),
+    "mail": ("mail", "450 4.1.8 Domain of sender address lists.example.com does not resolve"),
+    "end": ("end", "451 4.7.1 Service unavailable - try again later"),
+}
+
+
+@pytest.mark.parametrize("kind", FOR_A_TIME)
+def test_a_relay_that_puts_us_off(clock, site, relay, kind):
+    """It is no news at first; the operator is told, once, when it has gone on for an hour; a restart forgets nothing;
+    a member whose own mailbox is put off is another matter."""
+    full = "452 4.2.2 <m5@d1.example> mailbox is full"
+    relay.break_down(FOR_A_TIME[kind], domain=HOST)
+    answer = relay.limits.refuse
+    relay.limits.refuse = lambda stage, sender, to: (
+        full if stage == "rcpt" and to == "m5@d1.example" else answer(stage, sender, to))
+    send(site, site.cats, "One")
+    send(site, site.cats, "Two")
+    send(site, site.dogs, "Three")
+    wait_until(lambda: relay.refusals_of(HOST) >= 4 and relay.posts().get("Three") and
+               len(site.files("retry").get("retry", [])) >= 3, 30, relay.posts)
+    assert refusals(site) == ([], 0), site.run("status").stdout
+    for _ in range(3):  # both are tried now and then, as it is when hours pass by themselves
+        before, attempts = relay.refusals_of(HOST), 48 if FOR_A_TIME[kind][0] == "rcpt" else 4
+        clock.seconds(clock.offset + 1300)
+        wait_until(lambda: relay.refusals_of(HOST) >= before + attempts, 60, "further attempts")
+    def told():
+        lines, code = refusals(site)
+        return code and len(lines) == 1 and f"from {HOST}" in lines[0] and "2 messages wait" in lines[0]
+    wait_until(told, 30, lambda: site.run("status").stdout)
+    assert FOR_A_TIME[kind][1].replace("{to}", "")[:9] in refusals(site)[0][0]
+    assert 'destination_refused_messages{' in site.cli("metrics")
+    wait_until(lambda: len(operator(site)) == 1, 20, lambda: operator(site))
+    site.stop()
+    site.start()
+    wait_until(told, 20, lambda: site.run("status").stdout)
+    relay.mend()
+    relay.limits.refuse = None
+    everybody = dict.fromkeys(MEMBERS, 1)
+    wait_until(lambda: relay.posts() == {name: everybody for name in ("One", "Two", "Three")}, 60, relay.posts)
+    wait_until(lambda: not refusals(site)[0], 30, lambda: site.run("status").stdout)
+    wait_until(lambda: len(set(operator(site))) == 2, 20, lambda: operator(site))
+    assert charged(site, site.cats) <= {DEAD}
+
+
+def test_parts_of_a_post_are_one_message(instances, relay):
+    """Four instances of out have a part each of one post, which is one message that waits."""
+    site = instances(relay.port, settings={"out": {**SOON, "recipients_per_entry": "3"},
+                                           "runner.out": {"instances": 4}}).start()
+    cats = site.create_list("cats", [f"m{number}@d.example" for number in range(40)])
+    relay.break_down("sender")
+    send(site, cats, "One")
+    send(site, cats, "Two")
+    wait_until(lambda: any("2 messages wait" in line for line in refusals(site)[0]), 30,
+               lambda: site.run("status").stdout)
+    wait_until(lambda: site.queue_stat()["out"]["ready"] == 0, 30, "all to be tried")
+    assert any("2 messages wait" in line for line in refusals(site)[0]), site.run("status").stdout
+
+
 @pytest.mark.parametrize("kind", BY_MAIL)
 def test_the_other_domain_goes_on(site, relay, kind):
     """The relay refuses one domain: three posts of the other are there at once, and a restart forgets nothing."""

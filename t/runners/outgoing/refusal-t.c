@@ -103,7 +103,7 @@ static void each_sender_by_itself(void)
     static const char *const two[] = {"dead@a.example", "anne@b.example", NULL};
     static const char *const replies[] = {"550 5.1.1 user unknown", "554 5.7.1 Relay access denied", NULL};
     static const char *const no[] = {"550 5.1.8 sender", NULL};
-    RelayRefusals all = {NULL};
+    RelayRefusals all = {0};
     Batch *batch = batch_of(two, replies, SMTP_RCPT);
     g_assert_null(judge(&all, "one.example", "t1", batch));
     g_assert_cmpint(batch_fate(batch, 0)->verdict, ==, SMTP_NEVER);
@@ -115,13 +115,13 @@ static void each_sender_by_itself(void)
     g_assert_nonnull(other);
     g_assert_cmpint(batch_fate(batch, 0)->about, ==, FATE_OF_SENDER);
     batch_free(batch);
-    g_autoptr(json_t) shown = refusals_show(&all);
+    g_autoptr(json_t) shown = refusals_show(&all, START);
     g_assert_cmpuint(json_array_size(shown), ==, 2);
     g_assert_true(refusals_settle(&all, "one.example", "t1"));
     g_assert_false(refusals_settle(&all, "two.example", "t2")); /* it is apart still */
     g_assert_null(refusals_find(&all, "one.example"));
     other->apart = false;
-    refusal_wait(other, "t2", START);
+    refusals_wait(&all, other, "t2", START);
     g_assert_true(refusals_settle(&all, "two.example", "t2"));
     refusals_clear(&all);
 }
@@ -133,7 +133,7 @@ static void the_same_for_everybody(void)
     static const char *const ok[] = {"250 ok", NULL};
     static const char *const bart[] = {"bart@z.example", NULL};
     for (int variant = 0; variant < 3; variant++) {
-        RelayRefusals all = {NULL};
+        RelayRefusals all = {0};
         unsigned waits = 0;
         for (int i = 0; i < 12; i++) {
             g_autofree char *address = g_strdup_printf("m%d@d%d.example", i, variant == 1 ? 0 : i % 3);
@@ -167,7 +167,7 @@ static void a_row_of_messages(void)
         bool apart;
     } rows[] = {{{"a", "a", "a", "a", "a"}, false}, {{"a", "b", "", "c", "d"}, false}, {{"a", "b", "a", "c"}, true}};
     for (size_t row = 0; row < G_N_ELEMENTS(rows); row++) {
-        RelayRefusals all = {NULL};
+        RelayRefusals all = {0};
         bool apart = false;
         for (int i = 0; i < 5 && rows[row].traces[i]; i++) {
             const char *trace = rows[row].traces[i];
@@ -184,11 +184,11 @@ static void a_row_of_messages(void)
 static void time_and_restart(void)
 {
     static const char *const to[] = {"anne@b.example", NULL}, *const no[] = {"550 no", NULL};
-    RelayRefusals all = {NULL}, again = {NULL};
+    RelayRefusals all = {0}, again = {0};
     Batch *batch = batch_of(to, no, SMTP_MAIL);
     judge(&all, "one.example", "t1", batch);
     batch_free(batch);
-    refusal_wait(refusals_find(&all, "one.example"), "t2", START + 50);
+    refusals_wait(&all, refusals_find(&all, "one.example"), "t2", START + 50);
     g_autoptr(json_t) saved = refusals_save(&all);
     refusals_load(&again, saved);
     RelayRefusal *refusal = refusals_find(&again, "one.example");
@@ -207,6 +207,87 @@ static void time_and_restart(void)
     refusals_clear(&again);
 }
 
+static json_int_t shown(const RelayRefusals *all, int64_t now)
+{
+    g_autoptr(json_t) rows = refusals_show(all, now);
+    json_int_t messages = 0;
+    size_t at;
+    json_t *row;
+    json_array_foreach(rows, at, row)
+        messages += json_integer_value(json_object_get(row, "messages"));
+    return messages;
+}
+
+static bool note_later(RelayRefusals *all, const char *trace, const char *reply, SmtpPhase phase, int64_t now)
+{
+    static const char *const to[] = {"anne@b.example", NULL};
+    Batch *batch = batch_of(to, (const char *[]){reply, NULL}, phase);
+    bool noted = refusals_note_later(all, "one.example", trace, batch, now);
+    batch_free(batch);
+    return noted;
+}
+
+/* A message that is refused for a time, because of us, is told when it has met nothing else for an hour. A restart
+ * does not begin that hour again. */
+static void for_a_time(void)
+{
+    RelayRefusals all = {0}, again = {0};
+    g_assert_false(note_later(&all, "t0", "450 4.2.2 mailbox full", SMTP_RCPT, START));
+    g_assert_false(note_later(&all, "t0", "250 ok", SMTP_DOT, START));
+    g_assert_true(refusals_none(&all));
+    g_assert_true(note_later(&all, "t1", "454 4.7.1 <anne@b.example>: Relay access denied", SMTP_RCPT, START));
+    g_assert_true(note_later(&all, "t2", "450 4.1.8 Sender address rejected: Domain not found", SMTP_RCPT, START + 5));
+    g_assert_true(note_later(&all, "t2", "451 4.7.0 come back later", SMTP_MAIL, START + 60));
+    g_assert_cmpint(shown(&all, START + REFUSAL_TOLD_AFTER - 1), ==, 0);
+    g_assert_cmpint(shown(&all, START + REFUSAL_TOLD_AFTER), ==, 2);
+    g_autoptr(json_t) saved = refusals_save(&all);
+    refusals_load(&again, saved);
+    g_assert_cmpint(shown(&again, START + REFUSAL_TOLD_AFTER - 1), ==, 0);
+    g_assert_cmpint(shown(&again, START + REFUSAL_TOLD_AFTER), ==, 2);
+    /* Each message by itself: the second one has not waited so long. */
+    g_assert_false(refusals_settle(&all, "one.example", "t1"));
+    g_assert_cmpint(shown(&all, START + REFUSAL_TOLD_AFTER), ==, 0);
+    g_assert_cmpint(shown(&all, START + REFUSAL_TOLD_AFTER + 5), ==, 1);
+    refusals_settle(&all, "one.example", "t2");
+    g_assert_cmpint(shown(&all, START + 2 * REFUSAL_TOLD_AFTER), ==, 0);
+    g_assert_null(refusals_save(&all));
+    refusals_clear(&all);
+    refusals_clear(&again);
+}
+
+/* Ten thousand refused domains with a hundred messages each make no large file, and no endless table. */
+static void bounds_over_all_senders(void)
+{
+    RelayRefusals all = {0}, again = {0};
+    static const char *const to[] = {"anne@b.example", NULL};
+    g_autofree char *words = g_strnfill(3000, 'x'), *reply = g_strconcat("550 ", words, NULL);
+    for (int i = 0; i < 10000; i++) {
+        g_autofree char *sender = g_strdup_printf("d%d.example", i);
+        Batch *batch = batch_of(to, (const char *[]){reply, NULL}, SMTP_MAIL);
+        judge(&all, sender, "first", batch);
+        batch_free(batch);
+        for (int j = 0; j < 100; j++) {
+            g_autofree char *trace = g_strdup_printf("1700000000.000000.%d.%d", i, j);
+            refusals_wait(&all, refusals_find(&all, sender), trace, START);
+        }
+    }
+    g_assert_cmpuint(all.waiting, <=, 300000);
+    g_assert_cmpuint(all.waiting, >=, 200000);
+    g_autoptr(json_t) saved = refusals_save(&all);
+    g_autofree char *text = json_dumps(saved, JSON_INDENT(1));
+    g_assert_cmpuint(strlen(text), <, 2000000);
+    refusals_load(&again, saved);
+    GHashTableIter iterator;
+    gpointer value;
+    g_hash_table_iter_init(&iterator, again.all);
+    while (g_hash_table_iter_next(&iterator, NULL, &value))
+        g_assert_cmpuint(g_hash_table_size(((RelayRefusal *)value)->waiting), >, 0);
+    g_autoptr(json_t) rows = refusals_show(&all, START);
+    g_assert_cmpuint(json_array_size(rows), ==, 10000);
+    refusals_clear(&all);
+    refusals_clear(&again);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -216,5 +297,7 @@ int main(int argc, char **argv)
     g_test_add_func("/refusal/the_same_for_everybody", the_same_for_everybody);
     g_test_add_func("/refusal/a_row_of_messages", a_row_of_messages);
     g_test_add_func("/refusal/time_and_restart", time_and_restart);
+    g_test_add_func("/refusal/for_a_time", for_a_time);
+    g_test_add_func("/refusal/bounds_over_all_senders", bounds_over_all_senders);
     return g_test_run();
 }
