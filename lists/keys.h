@@ -125,6 +125,12 @@
 #define KEY_LOST "lost" /* array of strings: addresses to which delivery was given up because of our relay, or by order;
                            nobody is charged. Only with KEY_BLOCK_OF */
 #define KEY_LOST_REPLY "lost_reply" /* string: why */
+
+/* Written by bounces into its own queue. */
+#define KEY_TAKE_BACK \
+    "take_back" /* object {reply, domain (absent: any), day, after}: points of that day for that reply are taken back,
+                   from members behind this one */
+
 #define KEY_OF "of"             /* string: name hash of the out entry they belong to */
 #define KEY_WRITING \
     "writing" /* integer: a random number, another one each time out writes the entry; after a

@@ -11,14 +11,28 @@
 
 /* ---- one bounce ---- */
 
-static bool find_day(Store *store, int64_t list, const char *folded, int64_t day, int64_t found[2], GError **error)
+bool bounce_source_verified(const char *source)
 {
-    g_autoptr(Query) query =
-        query_open(store, error, "SELECT weight, bounces FROM bounce WHERE list = $1 AND folded = $2 AND day = $3",
-                   INTEGER(list), TEXT(folded), INTEGER(day));
+    return strcmp(source, "report") != 0;
+}
+
+/* What the row of a day says; weight -1: there is none. */
+typedef struct FoundDay {
+    int64_t weight, bounces;
+    bool verified;
+} FoundDay;
+
+static bool find_day(Store *store, int64_t list, const char *folded, int64_t day, FoundDay *found, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT weight, bounces, source FROM bounce WHERE list = $1 AND folded = $2 "
+                                        "AND day = $3",
+                                        INTEGER(list), TEXT(folded), INTEGER(day));
     Step step = query ? query_step(query, error) : STEP_FAILED;
-    found[0] = step == STEP_ROW ? query_integer(query, 0) : -1;
-    found[1] = step == STEP_ROW ? query_integer(query, 1) : 0;
+    *found = (FoundDay){.weight = -1};
+    if (step == STEP_ROW)
+        *found = (FoundDay){query_integer(query, 0), query_integer(query, 1),
+                            bounce_source_verified(query_text(query, 2))};
     return step != STEP_FAILED;
 }
 
@@ -37,24 +51,31 @@ static bool add_day(Store *store, int64_t list, const char *folded, const Bounce
                      TEXT(event->reason), TEXT(event->source), TEXT(event->text), INTEGER(event->at));
 }
 
-static bool note(Store *store, const BounceEvent *event, int64_t *added, int64_t *number, GError **error)
+static bool note(Store *store, const BounceEvent *event, BounceNoted *noted, GError **error)
 {
-    int64_t list, found[2], day = event->at / BOUNCE_DAY;
+    int64_t list, day = event->at / BOUNCE_DAY;
+    FoundDay found;
+    BounceEvent kept = *event;
     g_autofree char *folded = email_folded(event->address);
-    if (!list_key(store, event->list_id, &list, error) || !find_day(store, list, folded, day, found, error))
+    if (!list_key(store, event->list_id, &list, error) || !find_day(store, list, folded, day, &found, error))
         return false;
-    *number = found[1] + 1;
-    *added = MAX(event->weight - MAX(found[0], 0), 0);
-    if (event->weight > found[0])
-        return add_day(store, list, folded, event, *number, error);
+    bool verified = bounce_source_verified(event->source);
+    *noted = (BounceNoted){.added = MAX(event->weight - MAX(found.weight, 0), 0), .number = found.bounces + 1,
+                           .first = verified && !found.verified};
+    if (found.verified && !verified)
+        kept.source = "smtp";
+    if (event->weight > found.weight)
+        return add_day(store, list, folded, &kept, noted->number, error);
     return query_run(store, error, NULL,
-                     "UPDATE bounce SET bounces = $4, last_at = $5 WHERE list = $1 AND folded = $2 AND day = $3",
-                     INTEGER(list), TEXT(folded), INTEGER(day), INTEGER(*number), INTEGER(event->at));
+                     "UPDATE bounce SET bounces = $4, last_at = $5, source = CASE WHEN $6 <> '' THEN $6 ELSE source "
+                     "END WHERE list = $1 AND folded = $2 AND day = $3",
+                     INTEGER(list), TEXT(folded), INTEGER(day), INTEGER(noted->number), INTEGER(event->at),
+                     TEXT(noted->first ? event->source : ""));
 }
 
-bool bounce_note(Store *store, const BounceEvent *event, int64_t *added, int64_t *number, GError **error)
+bool bounce_note(Store *store, const BounceEvent *event, BounceNoted *noted, GError **error)
 {
-    return STORE_WRITE_LIST(store, error, note(store, event, added, number, error));
+    return STORE_WRITE_LIST(store, error, note(store, event, noted, error));
 }
 
 /* ---- what is known ---- */
@@ -118,6 +139,31 @@ bool bounce_day_each(Store *store, const BounceFilter *filter, BounceDayEach *ea
         g_autofree char *domain = domain_of(query_text(query, 2));
         day.domain = domain;
         read_day(query, 3, &day);
+        if (!each(&day, data))
+            return true;
+    }
+    return step == STEP_DONE;
+}
+
+bool bounce_day_portion(Store *store, const BouncePortion *portion, BounceDayEach *each, void *data, GError **error)
+{
+    int64_t list;
+    /* A folded address is "example.org anne". */
+    g_autofree char *probe = portion->domain ? g_strconcat("@", portion->domain, NULL) : NULL;
+    g_autofree char *least = probe ? email_folded(probe) : g_strdup("");
+    g_autofree char *most = probe ? g_strconcat(least, "\xf4\x8f\xbf\xbd", NULL) : g_strdup("\xf4\x8f\xbf\xbd");
+    const char *after = strcmp(portion->after, least) > 0 ? portion->after : least;
+    if (!list_key(store, portion->list_id, &list, error))
+        return false;
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT email, weight, text FROM bounce WHERE list = $1 AND folded > $2 AND "
+                                        "folded < $3 AND day = $4 AND weight > 0 ORDER BY folded LIMIT $5",
+                                        INTEGER(list), TEXT(after), TEXT(most), INTEGER(portion->day),
+                                        INTEGER(portion->limit));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        BounceDay day = {.list_id = portion->list_id, .address = query_text(query, 0), .day = portion->day,
+                         .weight = query_integer(query, 1), .text = query_text(query, 2)};
         if (!each(&day, data))
             return true;
     }

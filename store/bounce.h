@@ -27,10 +27,18 @@ typedef struct BounceEvent {
     const char *text;
 } BounceEvent;
 
+/* Return false for "report": anybody can write one. */
+bool bounce_source_verified(const char *source);
+
+typedef struct BounceNoted {
+    int64_t added;  /* by how much the weight of the day grew: add it to the score; 0: an earlier one weighs as much */
+    int64_t number; /* bounces of the day, with this one */
+    bool first;     /* it is the first one of the day whose source is verified */
+} BounceNoted;
+
 /* Add the bounce to the row of its list, address and day. The row counts all bounces of the day, and keeps class,
- * reason, text and so on of the one with the greatest weight. *added is by how much that weight grew: add it to the
- * score; 0: an earlier bounce of the day weighs as much. *number is how many bounces the day has, with this one. */
-bool bounce_note(Store *store, const BounceEvent *event, int64_t *added, int64_t *number, GError **error);
+ * reason, text and so on of the one with the greatest weight; its source is one that is verified, if there was any. */
+bool bounce_note(Store *store, const BounceEvent *event, BounceNoted *noted, GError **error);
 
 /* A member's row of scores. Where a member has no row, all numbers are 0. */
 typedef struct BounceScore {
@@ -79,6 +87,16 @@ typedef bool BounceDayEach(const BounceDay *day, void *data);
 /* Call each for the days that filter names, by day, then list, domain and local part. each must not write to the store;
  * it returns false to stop, and bounce_day_each() then returns true. */
 bool bounce_day_each(Store *store, const BounceFilter *filter, BounceDayEach *each, void *data, GError **error);
+
+/* Some rows of one day that weigh something: those whose members come after one, in the order of email_folded(). */
+typedef struct BouncePortion {
+    const char *list_id, *domain; /* domain NULL: any */
+    int64_t day;
+    const char *after; /* "" for the first ones */
+    int limit;
+} BouncePortion;
+/* Call each for them, as bounce_day_each() does; only address, day, weight and text are set. */
+bool bounce_day_portion(Store *store, const BouncePortion *portion, BounceDayEach *each, void *data, GError **error);
 
 /* Call each for the members who have a row of scores, by list, then domain and local part. last is the member's newest
  * day, or NULL where none is kept. each must not write to the store; it returns false to stop, and

@@ -150,6 +150,29 @@ bool bounce_brake_each(Store *store, int64_t now, int limit, BounceBrakeEach *ea
     return step == STEP_DONE;
 }
 
+static bool holds(Store *store, int64_t list, const char *domain, const BounceBrakeEvent *event, bool *held,
+                  GError **error)
+{
+    g_auto(BrakeCount) count = {0};
+    if (!read_count(store, list, domain, event->reply, &count, error))
+        return false;
+    *held = count.held_until > event->at;
+    return true;
+}
+
+bool bounce_brake_look(Store *store, const BounceBrakeEvent *event, BounceBrake *brake, GError **error)
+{
+    int64_t list;
+    bool domain;
+    *brake = (BounceBrake){0};
+    if (!list_key(store, event->list_id, &list, error) ||
+        !holds(store, list, event->domain, event, &domain, error) ||
+        !holds(store, list, "", event, &brake->of_list, error))
+        return false;
+    brake->held = domain || brake->of_list;
+    return true;
+}
+
 /* A brake that closes may take back from a great part of a large list: nothing waits for single answers. */
 static bool take_from_score(Store *store, int64_t list, const char *folded, int64_t weight, GError **error)
 {

@@ -46,8 +46,11 @@ typedef struct BounceBrake {
     bool of_list;       /* if it closed: from all members; else from those at the domain */
 } BounceBrake;
 
-/* Count the failure, and fill *brake. */
+/* Count the failure, and fill *brake. Count only what is verified (bounce_source_verified()): else anybody could close
+ * a brake, or keep it closed, by reports that he writes. */
 bool bounce_brake_count(Store *store, const BounceBrakeEvent *event, BounceBrake *brake, GError **error);
+/* Fill *brake without counting: held, and of_list where it is the brake of the list that holds. */
+bool bounce_brake_look(Store *store, const BounceBrakeEvent *event, BounceBrake *brake, GError **error);
 
 /* A brake that holds now, all borrowed for the call that gets it. */
 typedef struct BounceBrakeRow {

@@ -80,6 +80,8 @@ static bool dispatch(Case *given, GError **error)
     const json_t *meta = entry_meta(given->entry);
     if (json_object_get(meta, KEY_DUE))
         return case_due(given, error);
+    if (json_object_get(meta, KEY_TAKE_BACK))
+        return case_take_back(given, error);
     if (!case_unreached(given, error))
         return false;
     if (json_object_get(meta, KEY_LOST) && !json_object_get(meta, KEY_FAILURES))

@@ -99,68 +99,19 @@ typedef struct MemberCase {
     bool held; /* too many fail with the same reply */
 } MemberCase;
 
-typedef struct TakeBack {
-    const BounceBrakeEvent *event;
-    const char *but;   /* the address in hand, which is not charged yet */
-    GPtrArray *rows; /* of char *: addresses */
-    GArray *weights; /* of int64_t: what they were charged */
-} TakeBack;
-
-static bool gather_charged(const BounceDay *day, void *data)
+static BounceEvent event_of(const Case *given, const Failed *failed, const Member *member, const char *text)
 {
-    TakeBack *back = data;
-    if (day->weight == 0 || g_ascii_strcasecmp(day->address, back->but) == 0)
-        return true;
-    g_autofree char *reply = bounce_reply_key(day->text, day->address);
-    if (strcmp(reply, back->event->reply) == 0) {
-        g_ptr_array_add(back->rows, g_strdup(day->address));
-        g_array_append_val(back->weights, day->weight);
-    }
-    return true;
+    int64_t weight = failed->about != BOUNCE_ABOUT_RECIPIENT ? 0
+                     : failed->soft                          ? given->list->bounce_temporary_weight
+                                                             : SCORE_POINT;
+    return (BounceEvent){.list_id = given->list->list_id, .address = member->address, .at = given->now,
+                         .weight = weight, .class = bounce_class_name(failed->class), .status = failed->status,
+                         .reason = failed->reason, .source = failed->probe ? "probe" : failed->source, .text = text};
 }
 
-/* The brake closed: who was charged for this reply earlier today was not at fault either. */
-static bool take_back_today(Store *store, const BounceBrakeEvent *event, bool of_list, const char *but, GError **error)
+static char *text_of(const Failed *failed)
 {
-    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(g_free);
-    g_autoptr(GArray) weights = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    TakeBack back = {event, but, rows, weights};
-    BounceFilter filter = {.list_id = event->list_id, .domain = of_list ? NULL : event->domain, .since = event->at};
-    if (!bounce_day_each(store, &filter, gather_charged, &back, error))
-        return false;
-    for (guint at = 0; at < rows->len; at++)
-        if (!bounce_take_back(store, &(BounceTakenBack){event->list_id, rows->pdata[at], event->at / BOUNCE_DAY,
-                                                        g_array_index(weights, int64_t, at), true},
-                              error))
-            return false;
-    return true;
-}
-
-/* Where too many fail with this reply, nobody is charged for it. */
-static bool ask_brake(Case *given, const Failed *failed, const BounceEvent *noted, bool first, bool *held,
-                      GError **error)
-{
-    static const char *const mailbox[] = {"user-unknown", "mailbox-disabled", "mailbox-full", NULL};
-    static const char *const host[] = {"host-unknown", "network", "expired", NULL};
-    Store *store = given->bounces->shared->store;
-    bool recipient = failed->about == BOUNCE_ABOUT_RECIPIENT;
-    const char *at = strrchr(noted->address, '@');
-    g_autofree char *domain = g_ascii_strdown(at ? at + 1 : "", -1);
-    g_autofree char *reply = bounce_reply_key(noted->text, noted->address);
-    BounceBrakeEvent event = {.list_id = noted->list_id, .domain = domain, .reply = reply, .text = noted->text,
-                              .mailbox = recipient && g_strv_contains(mailbox, failed->reason),
-                              .host = recipient && g_strv_contains(host, failed->reason),
-                              .first = first, .at = given->now};
-    BounceBrake brake = {0};
-    if (*noted->text == '\0' || *reply == '\0')
-        return true;
-    if (!bounce_brake_count(store, &event, &brake, error))
-        return false;
-    *held = brake.held;
-    if (brake.closed)
-        list_runner_log(given->entry, "domain=%s result=held-back (too many members fail with: %s)", domain,
-                        noted->text);
-    return !brake.closed || take_back_today(store, &event, brake.of_list, noted->address, error);
+    return g_utf8_make_valid(failed->text, (gssize)MIN(strlen(failed->text), TEXT_MAX));
 }
 
 /* The first time: score and disable. */
@@ -171,32 +122,37 @@ static bool score_member(Case *given, const Failed *failed, MemberCase *fate, GE
     unsigned *acts = &fate->acts;
     Store *store = given->bounces->shared->store;
     ScoreRules rules = score_rules(given->list, given->bounces->probes);
-    int64_t weight = failed->about != BOUNCE_ABOUT_RECIPIENT ? 0
-                     : failed->soft                          ? given->list->bounce_temporary_weight
-                                                             : SCORE_POINT;
-    g_autofree char *text = g_utf8_make_valid(failed->text, (gssize)MIN(strlen(failed->text), TEXT_MAX));
-    BounceEvent event = {.list_id = given->list->list_id, .address = member->address, .at = given->now,
-                         .weight = weight,
-                         .class = bounce_class_name(failed->class), .status = failed->status,
-                         .reason = failed->reason, .source = failed->probe ? "probe" : failed->source, .text = text};
-    int64_t added, number;
-    if (!bounce_note(store, &event, &added, &number, error) ||
-        !ask_brake(given, failed, &event, number == 1, &fate->held, error))
+    g_autofree char *text = text_of(failed);
+    const BounceEvent event = event_of(given, failed, member, text);
+    BounceNoted noted;
+    HeldBack held = {0};
+    if (!bounce_note(store, &event, &noted, error) ||
+        !case_brake(given, failed, &event, noted.first, &held, error))
         return false;
+    fate->held = held.held;
     if (fate->held && !bounce_take_back(store, &(BounceTakenBack){event.list_id, event.address, event.at / BOUNCE_DAY,
-                                                                  added, false},
+                                                                  noted.added, false},
                                         error))
         return false;
-    added = fate->held ? 0 : added;
+    int64_t added = fate->held ? 0 : noted.added;
     if (score->disabled_at)
         score_forgive(score);
-    *acts = failed->probe && weight > 0 && !fate->held ? score_probe_bounced(&rules, score, given->now) : 0;
+    *acts = failed->probe && event.weight > 0 && !fate->held ? score_probe_bounced(&rules, score, given->now) : 0;
     if (!*acts)
         *acts = score_bounced(&rules, score, added, given->now);
     if ((*acts & SCORE_DISABLE && !set_status(given, member, DELIVERY_BY_BOUNCES, error)) ||
         (*acts && !bounce_score_write(store, score, error)))
         return false;
-    return (*acts == 0 && number > SAME_DAY_MAX) || case_record(given, fate->effect, acts, error);
+    *acts |= held.more ? SCORE_TAKE_BACK : 0;
+    return (*acts == 0 && noted.number > SAME_DAY_MAX) || case_record(given, fate->effect, acts, error);
+}
+
+/* The entry was worked before, and a crash came before what it had added was there. */
+static bool repeat(Case *given, const Failed *failed, const MemberCase *fate, GError **error)
+{
+    g_autofree char *text = text_of(failed);
+    const BounceEvent event = event_of(given, failed, fate->member, text);
+    return !(fate->acts & SCORE_TAKE_BACK) || case_brake_again(given, failed, &event, error);
 }
 
 static void log_member(const Case *given, const Failed *failed, const BounceScore *score, unsigned acts,
@@ -301,7 +257,7 @@ bool case_failed(Case *given, const Failed *failed, GError **error)
     g_auto(BounceScore) score = {0};
     MemberCase fate = {.member = member, .effect = effect, .score = &score, .acts = acts};
     if (!bounce_score_read(given->bounces->shared->store, member->id, &score, error) ||
-        (!before && !score_member(given, failed, &fate, error)))
+        (before ? !repeat(given, failed, &fate, error) : !score_member(given, failed, &fate, error)))
         return false;
     log_member(given, failed, &score, fate.acts,
                before                                    ? "done-before"
@@ -345,8 +301,8 @@ static bool part(Case *given, const Failed *failed, MemberCase *fate, GError **e
     BounceEvent event = {.list_id = given->list->list_id, .address = member->address, .at = given->now,
                          .class = bounce_class_name(failed->class), .status = failed->status,
                          .reason = failed->reason, .source = failed->source, .text = ""};
-    int64_t added, number;
-    if (!bounce_note(store, &event, &added, &number, error))
+    BounceNoted noted;
+    if (!bounce_note(store, &event, &noted, error))
         return false;
     switch ((ComplaintAction)given->list->bounce_complaint_action) {
     case COMPLAINT_UNSUBSCRIBE:
@@ -359,7 +315,7 @@ static bool part(Case *given, const Failed *failed, MemberCase *fate, GError **e
         fate->acts = SCORE_DISABLE;
         break;
     default:
-        return number > SAME_DAY_MAX || case_record(given, fate->effect, &fate->acts, error);
+        return noted.number > SAME_DAY_MAX || case_record(given, fate->effect, &fate->acts, error);
     }
     return case_record(given, fate->effect, &fate->acts, error);
 }

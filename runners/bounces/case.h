@@ -91,6 +91,20 @@ bool case_mail(Case *given, GError **error);
 /* Count the refusals that out met (refusals.c). */
 bool case_refusals(Case *given, GError **error);
 
+/* What a brake says of a failure (brake.c). */
+typedef struct HeldBack {
+    bool held; /* too many fail with the same reply: it costs no points */
+    bool more; /* the points of further members are taken back by an entry that was added to the outcome */
+} HeldBack;
+/* Ask the brake of a failure, and count it when its source is verified (store/bounce_brake.h). first: as bounce_note()
+ * says. */
+bool case_brake(Case *given, const Failed *failed, const BounceEvent *noted, bool first, HeldBack *held,
+                GError **error);
+/* Add the entry once more that case_brake() has told of (more), when a crash has lost it. */
+bool case_brake_again(Case *given, const Failed *failed, const BounceEvent *noted, GError **error);
+/* Take back the next portion of the points that the entry names. */
+bool case_take_back(Case *given, GError **error);
+
 /* Tell the author or the owners when the entry, with others before it, shows that a post has reached nobody. */
 bool case_unreached(Case *given, GError **error);
 

@@ -35,6 +35,7 @@ typedef enum ScoreAct {
     SCORE_WARN = 8,
     SCORE_REMOVE = 16,
     SCORE_TELL_OWNER = 32, /* set by case.h, not by these rules: the owners are told */
+    SCORE_TAKE_BACK = 128, /* set by case.h: points of others are taken back by an entry of our own */
     SCORE_LEFT = 64,       /* set by case.h: the member left by a complaint; lists/leave.h wrote the other letters */
 } ScoreAct;
 

@@ -32,11 +32,11 @@ static BounceEvent event_of(const char *address, int64_t at, int64_t weight)
 static int64_t note(Store *store, const char *address, int64_t at, int64_t weight, int64_t expected_number)
 {
     GError *error = NULL;
-    int64_t added = -1, number = -1;
+    BounceNoted noted = {-1, -1, false};
     BounceEvent event = event_of(address, at, weight);
-    assert_ok(bounce_note(store, &event, &added, &number, &error), error);
-    g_assert_cmpint(number, ==, expected_number);
-    return added;
+    assert_ok(bounce_note(store, &event, &noted, &error), error);
+    g_assert_cmpint(noted.number, ==, expected_number);
+    return noted.added;
 }
 
 static BounceScore score_of(Store *store, const char *address)

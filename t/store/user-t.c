@@ -197,11 +197,11 @@ static void test_remove(Fixture *fixture, const void *data)
     Pending request = {.kind = PENDING_LEAVE, .list_id = (char *)LIST, .address = (char *)"a@example.net",
                        .expires_at = INT64_MAX};
     assert_ok(pending_put(fixture->store, &request, NULL, &error), error);
-    int64_t added, number;
+    BounceNoted noted;
     BounceEvent event = {.list_id = LIST, .address = "anne@example.org", .at = 1000, .weight = 100,
                          .class = "permanent", .status = "5.1.1", .reason = "user-unknown", .source = "smtp",
                          .text = "no"};
-    assert_ok(bounce_note(fixture->store, &event, &added, &number, &error), error);
+    assert_ok(bounce_note(fixture->store, &event, &noted, &error), error);
     assert_ok(user_remove(fixture->store, "a@example.net", &error), error);
     static const char *const gone[] = {
         "SELECT count(*) FROM address WHERE email IN ('anne@example.org', 'a@example.net')",

@@ -22,8 +22,9 @@ static const char *const names[] = {"a@example.org", "b@example.org", "c@example
 /* Four members of both lists. */
 static void set_up(ListFrame *frame, gconstpointer data)
 {
-    list_frame_open(frame, bounces_main,
-                    "[bounces]\nprobes = no\nmax_unsigned_recipients = 2\nmax_unsigned_per_day = 2\n");
+    const char *limits = "max_unsigned_recipients = 2\nmax_unsigned_per_day = 2\n";
+    g_autofree char *config = g_strconcat("[bounces]\nprobes = no\n", data ? (const char *)data : limits, NULL);
+    list_frame_open(frame, bounces_main, config);
     for (size_t at = 0; at < G_N_ELEMENTS(names); at++) {
         g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, names[at], NULL, NULL, NULL));
         g_assert_true(member_add(frame->store, OTHER, ROLE_MEMBER, names[at], NULL, NULL, NULL));
@@ -44,7 +45,8 @@ static Entry *report(ListFrame *frame, const char *list_id, const char *detail, 
                                            "Content-Type: message/delivery-status\r\n\r\n"
                                            "Reporting-MTA: dns; mx.example.org\r\n\r\n");
     for (size_t at = 0; at < count; at++)
-        g_string_append_printf(text, "Final-Recipient: rfc822; %s\r\nAction: failed\r\nStatus: 5.1.1\r\n\r\n",
+        g_string_append_printf(text, "Final-Recipient: rfc822; %s\r\nAction: failed\r\nStatus: 5.1.1\r\n"
+                               "Diagnostic-Code: smtp; 550 5.1.1 user unknown\r\n\r\n",
                                failed[at]);
     g_string_append(text, "--b--\r\n");
     Draft *draft = fixture_draft("bounces", list_id, text->str);
@@ -116,6 +118,89 @@ static void test_brake_of_one_domain(ListFrame *frame, gconstpointer data)
         g_assert_cmpint(score.score, ==, at < 4 ? SCORE_POINT : 0);
     }
     assert_scored(frame, LIST, "d");
+}
+
+static int64_t points(ListFrame *frame, const char *address)
+{
+    g_auto(BounceScore) score = {0};
+    read_score(frame, LIST, address, &score);
+    return score.score;
+}
+
+/* Reports that anybody can write close no brake, and do not keep others from closing it. */
+static void test_forged_reports(ListFrame *frame, gconstpointer data)
+{
+    for (int at = 0; at < 8; at++) {
+        g_autofree char *address = g_strdup_printf("m%d@gone.example", at);
+        g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, address, NULL, NULL, NULL));
+        const char *const failed[] = {address};
+        list_frame_run(frame, report(frame, LIST, NULL, failed, 1));
+        g_assert_cmpint(points(frame, address), ==, SCORE_POINT);
+    }
+    for (int at = 0; at < 5; at++) {
+        g_autofree char *address = g_strdup_printf("m%d@gone.example", at);
+        refuse(frame, address);
+        refuse(frame, address);
+        g_assert_cmpint(points(frame, "m0@gone.example"), ==, at < 4 ? SCORE_POINT : 0);
+    }
+    g_assert_cmpint(points(frame, "m7@gone.example"), ==, 0);
+    const char *const failed[] = {"m7@gone.example"};
+    list_frame_run(frame, report(frame, LIST, NULL, failed, 1));
+    g_assert_cmpint(points(frame, "m7@gone.example"), ==, 0);
+}
+
+#define MANY 2500
+
+/* The refusals of some of many members as out stores them. */
+static Entry *refusals(ListFrame *frame, int first, int count)
+{
+    Draft *draft = fixture_draft("bounces", LIST, "Subject: x\r\n\r\n");
+    json_t *failures = json_array();
+    for (int at = first; at < first + count; at++) {
+        g_autofree char *address = g_strdup_printf("m%d@gone.example", at);
+        json_array_append_new(failures, json_pack("{ss ss ss ss}", "address", address, "status", "5.1.1", "reply",
+                                                  "550 5.1.1 user unknown", "phase", "rcpt"));
+    }
+    json_object_set_new(draft_meta(draft), KEY_FAILURES, failures);
+    meta_set_string(draft_meta(draft), KEY_TO, TO_BOUNCES);
+    return list_frame_entry(frame, draft);
+}
+
+static unsigned charged(ListFrame *frame)
+{
+    return list_frame_rows(frame, "bounce WHERE weight > 0");
+}
+
+/* Points of many are taken back a portion at a time, also when a crash comes before the entry that goes on is there,
+ * or before its own commit. */
+static void test_taken_back_in_portions(ListFrame *frame, gconstpointer data)
+{
+    g_assert_true(store_begin(frame->store, &frame->error));
+    for (int at = 0; at < MANY; at++) {
+        g_autofree char *address = g_strdup_printf("m%d@gone.example", at);
+        g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, address, NULL, NULL, NULL));
+    }
+    g_assert_true(store_commit(frame->store, &frame->error));
+    for (int at = 0; at < 1250; at += 250)
+        list_frame_run(frame, refusals(frame, at, 250));
+    g_assert_cmpuint(charged(frame), ==, 1250);
+    Outcome *outcome = list_frame_handle(frame, refusals(frame, 1250, 1));
+    g_assert_no_error(outcome->error);
+    g_assert_cmpuint(outcome->drafts->len, ==, 1);
+    g_assert_cmpuint(charged(frame), ==, 251); /* a thousand were looked at, one of them the member in hand */
+    outcome->error = g_error_new(G_FILE_ERROR, G_FILE_ERROR_NOSPC, "no space");
+    list_frame_commit(frame, outcome);
+    list_frame_restart(frame);
+    list_frame_run(frame, list_frame_claim(frame, "bounces"));
+    outcome = list_frame_handle(frame, list_frame_claim(frame, "bounces"));
+    g_assert_no_error(outcome->error);
+    g_assert_cmpuint(charged(frame), ==, 0);
+    outcome->error = g_error_new(G_FILE_ERROR, G_FILE_ERROR_NOSPC, "no space");
+    list_frame_commit(frame, outcome);
+    list_frame_restart(frame);
+    list_frame_run(frame, list_frame_claim(frame, "bounces"));
+    g_assert_cmpuint(fixture_count(&frame->fixture, "bounces", ".msg"), ==, 0);
+    g_assert_cmpuint(list_frame_rows(frame, "bounce_score"), ==, 0);
 }
 
 static char *signed_detail(ListFrame *frame, const char *member, int64_t time)
@@ -348,6 +433,9 @@ int main(int argc, char **argv)
     list_frame_set_noon();
     g_test_init(&argc, &argv, NULL);
     FRAME_TEST("/bounces/case/brake of one domain", test_brake_of_one_domain);
+    FRAME_TEST("/bounces/case/taken back in portions", test_taken_back_in_portions);
+    g_test_add("/bounces/case/forged reports", ListFrame, "max_unsigned_per_day = 0\n", set_up, test_forged_reports,
+               tear_down);
     FRAME_TEST("/bounces/case/reports that nobody signed", test_unsigned);
     FRAME_TEST("/bounces/case/signed addresses", test_signed);
     FRAME_TEST("/bounces/case/due once", test_due_once);
