@@ -66,7 +66,7 @@ static void set_between(Session *session, bool between)
     destination_between(session->destination, between);
 }
 
-void session_free(Session *session)
+void transport_session_free(Session *session)
 {
     set_idle(session, false);
     set_between(session, false);

@@ -42,7 +42,7 @@ Transport *transport_new(const TransportShared *shared, const char *name, GError
     transport->nexthops = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)nexthop_free);
     transport->destinations = g_hash_table_new_full(g_str_hash, g_str_equal, NULL,
                                                     (GDestroyNotify)destination_free);
-    transport->sessions = g_ptr_array_new_with_free_func((GDestroyNotify)session_free);
+    transport->sessions = g_ptr_array_new_with_free_func((GDestroyNotify)transport_session_free);
     g_queue_init(&transport->idle);
     bool good = transport_read_settings(transport, error);
     scheduler_init(&transport->scheduler, &transport->scheduling);

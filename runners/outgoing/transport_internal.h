@@ -81,7 +81,7 @@ void session_send(Transport *transport, Destination *destination, Batch *batch);
 
 /* Return the destination of an idle connection that may be served before the front one; NULL when there is none. */
 Destination *session_goes_on(const Transport *transport, const Destination *front);
-void session_free(Session *session);
+void transport_session_free(Session *session);
 void session_quit(Session *session);
 Batch *session_steal_batch(Session *session); /* take its next batch away; NULL when it has none */
 size_t session_in_flight(const Session *session); /* batches under way on it */
