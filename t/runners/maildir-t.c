@@ -12,10 +12,10 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "runners/archive/archiver.h"
+#include "t/runners/archive/archiver_place.h"
 
 #define LIST "l.example.org"
 
-static char *place;       /* the archiver's path */
 static unsigned listed;   /* names that were read from directories */
 
 struct dirent *readdir(DIR *directory)
@@ -27,29 +27,17 @@ struct dirent *readdir(DIR *directory)
     return real(directory);
 }
 
-/* These functions stand for what the archiver wants of its runner. */
-const char *archiver_setting(Runner *runner, const char *section, const char *key, GError **error)
-{
-    return place;
-}
-
-bool archiver_wants_index(Runner *runner, const char *section, bool *looks)
-{
-    *looks = false;
-    return false;
-}
-
 static void place_make(void)
 {
-    place = g_dir_make_tmp("maildir-XXXXXX", NULL);
-    g_assert_nonnull(place);
+    archiver_place = g_dir_make_tmp("maildir-XXXXXX", NULL);
+    g_assert_nonnull(archiver_place);
 }
 
 static void place_remove(void)
 {
-    const char *const words[] = {"rm", "-rf", place, NULL};
+    const char *const words[] = {"rm", "-rf", archiver_place, NULL};
     g_assert_true(g_spawn_sync(NULL, (char **)words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL));
-    g_clear_pointer(&place, g_free);
+    g_clear_pointer(&archiver_place, g_free);
 }
 
 /* The n-th mail as it comes after a restart. */
@@ -63,7 +51,7 @@ static ArchiveMail mail_of(unsigned n)
 
 static char *name_of(unsigned n, const char *folder, const char *flags)
 {
-    return g_strdup_printf("%s/" LIST "/%s/%u.%040x.listrunner%s", place, folder, 1700000000 + n, n, flags);
+    return g_strdup_printf("%s/" LIST "/%s/%u.%040x.listrunner%s", archiver_place, folder, 1700000000 + n, n, flags);
 }
 
 /* Do what another program does that reads the maildir. */
@@ -81,7 +69,7 @@ static bool is_there(unsigned n, const char *folder, const char *flags)
 
 static unsigned count_in(const char *folder)
 {
-    g_autofree char *path = g_build_filename(place, folder, NULL);
+    g_autofree char *path = g_build_filename(archiver_place, folder, NULL);
     g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
     unsigned count = 0;
     while (directory != NULL && g_dir_read_name(directory) != NULL)
@@ -157,7 +145,7 @@ static int note_sync(const FsEvent *event, void *data)
 {
     g_autofree char *link = g_strdup_printf("/proc/self/fd/%d", event->fd), *path = g_file_read_link(link, NULL);
     if (event->call == FS_SYNC_DIR)
-        g_string_append_printf(data, "%s\n", path + strlen(place));
+        g_string_append_printf(data, "%s\n", path + strlen(archiver_place));
     return 0;
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "switchboard/index_internal.h"
+#include "t/switchboard/clock.h"
 #include "t/switchboard/fixture.h"
 
 static void free_entries(GPtrArray *entries)
@@ -346,20 +346,6 @@ static void test_by_hash(Fixture *fixture, gconstpointer data)
         g_autoptr(Entry) entry = inbox_claim_hash(inbox, name.hash, later, NULL);
         g_assert_true(inbox_release_name(inbox, entry_name(entry), clock_now(), NULL));
     }
-}
-
-static int64_t clock_step; /* microseconds by which the monotonic clock goes on at each look */
-
-/* In place of the library's. */
-int clock_gettime(clockid_t clock, struct timespec *time)
-{
-    static int64_t ahead;
-    int result = (int)syscall(SYS_clock_gettime, clock, time);
-    if (clock == CLOCK_MONOTONIC && clock_step > 0) {
-        ahead += clock_step;
-        time->tv_sec += ahead / CLOCK_SECOND;
-    }
-    return result;
 }
 
 /* The time of the next listing comes while inbox_wait() looks: that is no "nothing to wait for". */

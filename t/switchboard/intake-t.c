@@ -5,25 +5,14 @@
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/fs.h"
 #include "switchboard/recover.h"
+#include "t/switchboard/clock.h"
 #include "t/switchboard/fixture.h"
-
-static time_t clock_forward; /* seconds */
-
-/* In place of the library's. */
-int clock_gettime(clockid_t id, struct timespec *now)
-{
-    int result = (int)syscall(SYS_clock_gettime, id, now);
-    if (id == CLOCK_REALTIME)
-        now->tv_sec += clock_forward;
-    return result;
-}
 
 /* The calls made, as letters: c create, w write, r rename, u unlink, f sync
  * file, d sync directory. */

@@ -7,24 +7,12 @@
 #include <sys/resource.h>
 
 #include "runners/archive/archiver.h"
+#include "t/runners/archive/archiver_place.h"
 
 #define FILES_ALLOWED 160
 #define BATCH 10 /* lists; as many as an archiver may keep open */
 #define BATCHES 6
 #define FILES_OF_A_LIST 3 /* a mbox, its index and its intent; a maildir and two of its folders */
-
-static char *place;
-
-const char *archiver_setting(Runner *runner, const char *section, const char *key, GError **error)
-{
-    return place;
-}
-
-bool archiver_wants_index(Runner *runner, const char *section, bool *looks)
-{
-    *looks = false;
-    return false;
-}
 
 static unsigned open_files(void)
 {
@@ -52,7 +40,7 @@ static void test_batches(const void *data)
     struct rlimit before;
     getrlimit(RLIMIT_NOFILE, &before);
     setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = FILES_ALLOWED, .rlim_max = before.rlim_max});
-    place = g_dir_make_tmp("archive-XXXXXX", NULL);
+    archiver_place = g_dir_make_tmp("archive-XXXXXX", NULL);
     void *archiver = type->open(NULL, "", NULL);
     unsigned idle = open_files(), most = 0;
     for (unsigned batch = 0; batch < BATCHES; batch++) {
@@ -67,9 +55,9 @@ static void test_batches(const void *data)
     g_assert_cmpuint(most, <=, idle + BATCH * (FILES_OF_A_LIST + 1)); /* and a mail that waits for its sync */
     type->close(archiver);
     setrlimit(RLIMIT_NOFILE, &before);
-    const char *const words[] = {"rm", "-rf", place, NULL};
+    const char *const words[] = {"rm", "-rf", archiver_place, NULL};
     g_assert_true(g_spawn_sync(NULL, (char **)words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL));
-    g_clear_pointer(&place, g_free);
+    g_clear_pointer(&archiver_place, g_free);
 }
 
 int main(int argc, char **argv)
