@@ -1,12 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""Every header compiles alone and once; every file says whose it is."""
+"""Every header compiles alone and once; every file says whose it is. What has compiled is noted in t/style/headers-seen
+of the build directory: a header is compiled again when it, one that it includes or the compiler's command changed."""
+import functools
+import hashlib
+import json
 import os
 import re
 import shlex
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import tree
 
@@ -20,18 +25,52 @@ MACHINE = re.compile(r"/home/\w|/root/")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)(:|\(| [a-z])|\bnot (yet )?implemented")
 
 
+def command():
+    """The compiler with its options."""
+    words = shlex.split(os.environ.get("CC") or "cc")
+    words += shlex.split(os.environ.get("CPPFLAGS") or "-D_GNU_SOURCE -I" + tree.TOP)
+    words.append("-I" + os.environ.get("top_builddir", "build"))  # config.h, for base/prefix.h
+    words += shlex.split(os.environ.get("CFLAGS") or
+                         subprocess.getoutput("pkg-config --cflags glib-2.0 jansson libevent"))
+    return [*words, "-Werror", "-fsyntax-only", "-x", "c", "-"]
+
+
 def compiles(name):
     """None, or what the compiler says of a file that holds only this include."""
-    compiler = shlex.split(os.environ.get("CC") or "cc")
-    flags = shlex.split(os.environ.get("CPPFLAGS") or "-D_GNU_SOURCE -I" + tree.TOP)
-    flags.append("-I" + os.environ.get("top_builddir", "build"))  # config.h, for base/prefix.h
-    flags += shlex.split(os.environ.get("CFLAGS") or
-                         subprocess.getoutput("pkg-config --cflags glib-2.0 jansson libevent"))
-    done = subprocess.run(compiler + flags + ["-Werror", "-fsyntax-only", "-x", "c", "-"], check=False,
-                          input='#include "%s"\n#include "%s"\nextern int end;\n' % (name, name),
-                          capture_output=True, text=True)
+    twice = '#include "%s"\n#include "%s"\nextern int end;\n' % (name, name)
+    done = subprocess.run(command(), check=False, input=twice, capture_output=True, text=True)
     words = [line for line in done.stderr.splitlines() if "error" in line] or ["the compiler gave no reason"]
     return None if done.returncode == 0 else "%s: %s" % (name, words[0])
+
+
+@functools.cache
+def includes(name):
+    """The header and those of ours that it includes, directly or not."""
+    found, new = set(), [name]
+    while new:
+        name = new.pop()
+        if name not in found and os.path.exists(os.path.join(tree.TOP, name)):
+            found.add(name)
+            new += re.findall(r'^#include "([^"]+)"', tree.text(name), re.M)
+    return found
+
+
+def state(name):
+    """A hash of all that decides whether the header compiles."""
+    parts = [*command(), *(part for inner in sorted(includes(name)) for part in (inner, tree.text(inner)))]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def those_that_fail(names):
+    seen = Path(os.environ.get("top_builddir", "build"), "t", "style", "headers-seen")
+    before = json.loads(seen.read_text(encoding="ascii")) if seen.exists() else {}
+    now = {name: state(name) for name in names}
+    changed = [name for name in names if before.get(name) != now[name]]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        failed = {name: fault for name, fault in zip(changed, pool.map(compiles, changed)) if fault}
+    seen.parent.mkdir(parents=True, exist_ok=True)
+    seen.write_text(json.dumps({name: now[name] for name in names if name not in failed}), encoding="ascii")
+    return list(failed.values())
 
 
 def has_head(name):
@@ -43,8 +82,7 @@ def has_head(name):
 
 tap = tree.Tap()
 headers = tree.files(".h")
-with ThreadPoolExecutor(2) as pool:
-    tap.result("%d headers compile alone" % len(headers), [fault for fault in pool.map(compiles, headers) if fault])
+tap.result("%d headers compile alone" % len(headers), those_that_fail(headers))
 # The compiler warns of it in base/prefix.h, which is compiled by itself and only includes another.
 tap.result("headers have #pragma once", [name for name in headers
                                          if "\n#pragma once\n" not in tree.text(name) and name != "base/prefix.h"])
