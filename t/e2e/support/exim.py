@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from support import packages
 from support.instance import free_port, prefix, wait_until
 
 GENERAL = """\
@@ -68,20 +69,9 @@ begin retry
 
 def unpack():
     """The path of the program; None when it cannot be had."""
-    packages = Path(tempfile.gettempdir()) / "exim-packages"
-    program = packages / "root" / "usr/sbin/exim4"
-    if not program.exists():
-        shutil.rmtree(packages, ignore_errors=True)
-        packages.mkdir()
-        for words in (["apt-get", "install", "-y", "libidn12"], ["apt-get", "download", "exim4-daemon-light"]):
-            done = subprocess.run(words, cwd=packages, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.DEVNULL)
-            if done.returncode != 0:
-                return None
-        for package in packages.glob("*.deb"):
-            subprocess.run(["dpkg", "-x", package, packages / "root"], check=True)
-    packages.chmod(0o755)
-    return program if program.exists() else None
+    root = packages.unpacked("exim", lambda: packages.with_needs("exim4-daemon-light"))
+    program = root and root / "usr/sbin/exim4"
+    return program if program and program.exists() else None
 
 
 def missing():

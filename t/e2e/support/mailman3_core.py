@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """A real GNU Mailman 3 on loopback, with all its files in a temporary directory. Its programs are those of the system,
-else those that bootstrap unpacked below the build. Needs root, who starts it as nobody: Mailman refuses root."""
+else those of packages that are unpacked below the build. Needs root, who starts it as nobody: Mailman refuses root."""
 import contextlib
 import os
 import pwd
@@ -11,7 +11,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from support.instance import build, free_port, wait_until
+from support import packages
+from support.instance import free_port, wait_until
 
 LIBRARY = "usr/lib/python3/dist-packages"
 USER = "nobody"
@@ -54,7 +55,9 @@ sys.exit(main())
 
 def root():
     """Return what Mailman is below, or None."""
-    return next((place for place in (Path("/"), build() / "mailman") if (place / LIBRARY / "mailman").is_dir()), None)
+    if (Path("/") / LIBRARY / "mailman").is_dir():
+        return Path("/")
+    return packages.unpacked("mailman", lambda: packages.with_needs("mailman3"))
 
 
 def missing():
@@ -62,7 +65,7 @@ def missing():
     if os.getuid() != 0:
         return "Mailman is started by root, as nobody"
     if not root():
-        return "GNU Mailman 3 is not here (./bootstrap check --thorough unpacks it)"
+        return "the packages of GNU Mailman 3 cannot be fetched"
     return None
 
 
