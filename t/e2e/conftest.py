@@ -56,6 +56,7 @@ def pytest_configure(config):
     if not config.option.basetemp:
         config.option.basetemp = tempfile.mkdtemp(prefix="listrunner-e2e-")
     config.addinivalue_line("markers", "corpus: runs over more mail when LISTRUNNER_CORPUS names some")
+    config.addinivalue_line("markers", "main: one of the main ways, which the short check takes (t/check)")
     config.addinivalue_line("markers", "sqlite: looks into the file of SQLite, breaks it or locks it")
     config.addinivalue_line("markers", "proof: takes minutes, so it runs only with LISTRUNNER_THOROUGH or by its name")
     missing = [str(path) for path in (prefix() / "sbin" / "listrunner-master", prefix() / "bin" / "listrunner",

@@ -44,6 +44,7 @@ def script(instance, text):
     return path
 
 
+@pytest.mark.main
 def test_mailbox_reads_what_was_posted(instance, list_mails):
     mails = sample_thread() + list({mail.message_id: mail for mail in list_mails[::4]}.values())
     address = instance.create_list("test", MEMBERS)
@@ -82,6 +83,7 @@ def test_list_with_a_long_name_is_archived(instance):
     assert len(list(instance.archive.glob("maildir/*/new/*"))) == 2
 
 
+@pytest.mark.main
 def test_no_archive_where_the_policy_says_never(instance):
     address = instance.create_list("test", MEMBERS, settings=["archive_policy=never"])
     instance.lmtp_send(post(), address)
@@ -89,6 +91,7 @@ def test_no_archive_where_the_policy_says_never(instance):
     assert not list(instance.archive.rglob("*.mbox")) and not list(instance.archive.rglob("*.listrunner"))
 
 
+@pytest.mark.main
 def test_command_gets_the_mail_and_its_circumstances(instances, sink):
     instance = instances(sink.port)
     program = script(instance, 'cat >"$1/$LISTRUNNER_ENTRY"; env | grep ^LISTRUNNER_ >"$1/$LISTRUNNER_ENTRY.env"')
@@ -171,6 +174,7 @@ def test_hyperkitty(instances, sink):
     again.stop()
 
 
+@pytest.mark.main
 def test_archive_by_mail(instances, sink):
     """The service gets posts of public lists, and no others; a bounce of it comes to the list."""
     instance = instances(sink.port)
@@ -215,6 +219,7 @@ def test_mhonarc(instances, sink):
     assert (made / "msg00000.html").stat().st_mode & 0o004
 
 
+@pytest.mark.main
 def test_failing_archiver_keeps_its_own_copy(instances, sink):
     """Later: tried again until it works. Never: shunted. The other archives have the post at once, and once."""
     instance = instances(sink.port)
@@ -292,6 +297,7 @@ def test_killed_again_and_again(instances, sink, list_mails):
     assert not instance.set_aside()
 
 
+@pytest.mark.main
 def test_archive_without_room_waits(instances, sink):
     """The archive's directory cannot be written: posts still reach the members, and the archive gets them later."""
     instance = instances(sink.port).start()

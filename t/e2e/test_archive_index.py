@@ -6,8 +6,12 @@ import os
 import signal
 import sqlite3
 
+import pytest
+
 from support.instance import HOST, wait_until
 from support.post import post
+
+pytestmark = pytest.mark.main
 
 LISTS = ("cats", "dogs")
 

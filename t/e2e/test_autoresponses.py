@@ -58,6 +58,7 @@ def test_respond_and_continue_owner(site):
     assert sorted(site.send(LIST)) == [ANNE], "each kind has its own setting"
 
 
+@pytest.mark.main
 def test_respond_and_discard_post(site):
     site.set("autorespond_postings=respond_and_discard", "autoresponse_postings_text=Nobody reads this")
     found = site.send(LIST)
@@ -84,6 +85,7 @@ def test_requests(site):
     assert sorted(site.send(f"test-join@{HOST}")) == [SUE], "other addresses are not meant"
 
 
+@pytest.mark.main
 def test_grace_period(site):
     site.set("autorespond_owner=respond_and_discard", "autoresponse_grace_period=0")
     assert sorted(site.send(OWNER)) == sorted(site.send(OWNER)) == [SUE]
@@ -92,6 +94,7 @@ def test_grace_period(site):
     assert sorted(site.send(OWNER, sender=ANNE)) == [ANNE]
 
 
+@pytest.mark.main
 def test_programs_get_no_answer(site):
     """RFC 3834, section 2."""
     site.set("autorespond_owner=respond_and_discard", "autorespond_postings=respond_and_continue",

@@ -165,6 +165,7 @@ def post(instance, refusing, address, number):
     settled(instance, refusing)
 
 
+@pytest.mark.main
 def test_course(instances, refusing, clock):
     instance, address = course(instances, refusing, clock)
 
@@ -222,6 +223,7 @@ def status_of(instance):
     return done.returncode, done.stdout
 
 
+@pytest.mark.main
 def test_one_reply_for_many(instances, sinks, clock):
     """One provider refuses all its 200 members with one reply, and dead mailboxes with replies of their own: nobody is
     charged for the first, whatever the days; the dead are. The reply is named as long as it is said."""
@@ -253,6 +255,7 @@ def test_one_reply_for_many(instances, sinks, clock):
     assert "big.example" not in text, text
 
 
+@pytest.mark.main
 def test_dead_mailboxes_of_one_domain(instances, sinks, clock):
     """A company closes: its members' mailboxes are unknown with one reply. The first day costs nothing, as that may be
     a directory that fails; from the second on they are charged."""
@@ -272,6 +275,7 @@ def test_dead_mailboxes_of_one_domain(instances, sinks, clock):
             member: [(0, "enabled"), (1, "enabled"), (0, "by_bounces")][day] for member in gone}, (day, scores)
 
 
+@pytest.mark.main
 def test_killed_runner_scores_once(instances, sink, clock):
     """kill -9 of the runner in the middle of its work, again and again."""
     members = [f"k{i}@k{i % 7}.example.org" for i in range(120)]
@@ -388,6 +392,7 @@ def ends(instances, sink, clock):
     return Ends(instances(sink.port, settings=SOON).start(), sink)
 
 
+@pytest.mark.main
 def test_signed(ends):
     anne, bart, long = ends.members
     other = report("nobody@elsewhere.example")
@@ -408,6 +413,7 @@ def expanded(address, origin):
             f"    mx.example.org[192.0.2.1] said: 550 5.1.1 unknown user\r\n").encode()
 
 
+@pytest.mark.main
 def test_an_address_made_from_another(ends):
     """The recipient counts when it is a member, else the address that it was made from; never both."""
     anne, bart, long = ends.members
@@ -421,6 +427,7 @@ def test_an_address_made_from_another(ends):
     assert set(ends.standing()) == {anne, bart, long} and ends.sent() == []
 
 
+@pytest.mark.main
 def test_not_ours(ends):
     anne, bart, long = ends.members
     good = signed(ends.instance, "test", anne)
@@ -450,6 +457,7 @@ def test_no_failures(ends):
     assert ends.standing() == {} and ends.sent() == []
 
 
+@pytest.mark.main
 def test_complaints(ends):
     anne, bart, long = ends.members
     ends.send(complaint("From: x@example.net\r\nTo: bart@example.org\r\n\r\nhi"), None, "names no copy of ours")
@@ -525,6 +533,7 @@ def test_bomb_of_recipients(instances, sink, clock):
     assert standing(instance, address) == {member: (1, "enabled") for member in [*members[:5], members[9]]}
 
 
+@pytest.mark.main
 def test_list_that_is_gone(ends):
     pid, = ends.instance.pids("bounces")
     os.kill(pid, signal.SIGSTOP)
@@ -536,6 +545,7 @@ def test_list_that_is_gone(ends):
     assert not ends.instance.set_aside() and ends.sent() == []
 
 
+@pytest.mark.main
 def test_probe_that_arrives(ends, clock):
     """Nothing comes back of it: the member stays, with a clean slate."""
     anne = ends.members[0]
@@ -600,6 +610,7 @@ def test_long_list_names(instances, sink, clock, length):
         assert len(mail.sender.partition("@")[0]) <= 64 and len(owner) <= 65
 
 
+@pytest.mark.main
 def test_enabled_again(ends, clock):
     """A member whom a person enables again is neither warned nor removed."""
     anne = ends.members[0]

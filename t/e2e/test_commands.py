@@ -77,6 +77,7 @@ def token(letter):
     return re.search(r"confirm ([a-z2-7]{26})", body(letter)).group(1)
 
 
+@pytest.mark.main
 def test_join_confirm_and_leave(people):
     """A person's whole way, by answering letters with nothing in them."""
     people.write(ANNE, "test-join")
@@ -95,6 +96,7 @@ def test_join_confirm_and_leave(people):
     assert people.members() == []
 
 
+@pytest.mark.main
 def test_commands_in_one_mail_get_one_answer(people):
     people.write(ANNE, "test-request", "AW: help", "> quoted\njoin\nGreetings, Anne\necho hello\nend\nleave\n")
     found = dict((letter["Subject"].split()[0], letter) for letter in people.letters(ANNE))
@@ -109,6 +111,7 @@ def test_commands_in_one_mail_get_one_answer(people):
     assert people.members() == [ANNE]
 
 
+@pytest.mark.main
 def test_a_thousand_requests_for_somebody_send_one_letter(people):
     client = people.instance.lmtp()
     for number in range(1000):
@@ -122,6 +125,7 @@ def test_a_thousand_requests_for_somebody_send_one_letter(people):
     assert not [letter for letter in people.letters(ANNE)]
 
 
+@pytest.mark.main
 def test_forged_and_foreign_answers_do_nothing(people):
     """A From proves nothing; a token proves the address it was sent to, and no other."""
     people.write(ANNE, "test-join")
@@ -138,6 +142,7 @@ def test_forged_and_foreign_answers_do_nothing(people):
     assert people.members() == [ANNE]
 
 
+@pytest.mark.main
 @pytest.mark.parametrize("fields", [{"Auto_Submitted": "auto-replied"}, {"Precedence": "bulk"},
                                     {"List_Id": "<other.example.com>"}], ids=["automatic", "bulk", "list"])
 def test_programs_are_neither_believed_nor_answered(people, fields):
@@ -150,6 +155,7 @@ def test_programs_are_neither_believed_nor_answered(people, fields):
     assert people.letters() == [] and people.members() == []
 
 
+@pytest.mark.main
 @pytest.mark.parametrize("policy, consent", [("open", False), ("confirm", False), ("moderate", True),
                                              ("confirm_then_moderate", True)])
 def test_policies(people, policy, consent):
@@ -198,6 +204,7 @@ def mode_of(people, address):
     return row["delivery_mode"], row["delivery_status"], row["acknowledge_posts"]
 
 
+@pytest.mark.main
 def test_settings_of_a_member(people):
     """A From sets nothing; the answer to the letter does. What was understood, and what not, is named."""
     people.instance.cli("member", "add", f"test@{HOST}", ANNE)
@@ -220,6 +227,7 @@ def test_settings_of_a_member(people):
     assert mode_of(people, ANNE) == ("mime_digests", "by_user", True)
 
 
+@pytest.mark.main
 def test_mail_that_a_moderator_stopped_stays_so(people):
     """The member is told at once; the other member's own stop ends as asked."""
     for who, status in ((ANNE, "by_moderator"), (BOB, "by_user")):
@@ -251,6 +259,7 @@ def test_two_lines_of_settings_are_one_letter(people):
     assert mode_of(people, ANNE) == mode_of(people, BOB) == ("mime_digests", "enabled", True)
 
 
+@pytest.mark.main
 @pytest.mark.parametrize("to, subject", [("test-join+digest", ""), ("test-request", "Re: join digest=mime")])
 def test_joins_for_digests(people, to, subject):
     people.write(ANNE, to, subject)
@@ -260,6 +269,7 @@ def test_joins_for_digests(people, to, subject):
     assert mode_of(people, ANNE)[0] == "mime_digests"
 
 
+@pytest.mark.main
 def test_another_address(people):
     """Both addresses have to agree; then the membership has moved. The moderator stays, and the owners are told."""
     new = "anne@new.example"
@@ -285,6 +295,7 @@ def test_another_address(people):
     assert "on no list here" in body(people.letter(ANNE))
 
 
+@pytest.mark.main
 def test_what_a_list_tells(people):
     """who, as the setting says; info; lists. The answer goes to From alone."""
     address = f"test@{HOST}"
@@ -410,6 +421,7 @@ def test_who_as_asked_for(people):
     assert shown("who mode=regular delivery=enabled") == {"carl@example.org"}
 
 
+@pytest.mark.main
 def test_one_click_token(instances, sink):
     """The token of a copy's List-Unsubscribe, redeemed as a web server's program would."""
     instance = instances(sink.port, settings={"pipeline": {"verp_delivery_interval": "1",
@@ -489,6 +501,7 @@ def test_tokens_are_not_in_the_log(people):
     assert token(asked) not in people.instance.log_text()
 
 
+@pytest.mark.main
 def test_letter_that_cannot_be_stored_comes_later(people):
     """The request is recorded, but its letter cannot be written into its queue: it is not forgotten meanwhile."""
     virgin = people.instance.spool / "virgin"
@@ -503,6 +516,7 @@ def test_letter_that_cannot_be_stored_comes_later(people):
     assert token(people.letter(ANNE))
 
 
+@pytest.mark.main
 @pytest.mark.sqlite
 def test_failed_cleaning_of_the_outbox_leaves_no_transaction_open(people):
     """Everybody who writes would wait for it, and what the runner commits later would be gone when its process ends."""
@@ -524,6 +538,7 @@ def test_failed_cleaning_of_the_outbox_leaves_no_transaction_open(people):
     assert people.members() == [ANNE]
 
 
+@pytest.mark.main
 def test_killed_at_work_nothing_is_lost_or_done_twice(people):
     """kill -9 of the runner again and again while people join and confirm: one letter each, and all are members."""
     names = [f"p{number}@example.org" for number in range(60)]

@@ -49,6 +49,7 @@ PLAIN = (b"From: poster@example.net\r\nTo: test@lists.example.com\r\nSubject: he
          b"na\xc3\xafve\r\n.dot\r\n..\r\nend\r\n")
 
 
+@pytest.mark.main
 def test_each_has_a_copy(instances, sink):
     instance = instances(sink.port, settings={
         "pipeline": {"unsubscribe_url": "https://lists.example.com/u/$token"}}).start()
@@ -75,6 +76,7 @@ def test_each_has_a_copy(instances, sink):
     assert len(tokens) == 3
 
 
+@pytest.mark.main
 def test_full_names_the_member_in_to(instances, sink):
     instance = instances(sink.port).start()
     address = make_list(instance, personalize="full")
@@ -90,6 +92,7 @@ def test_full_names_the_member_in_to(instances, sink):
     assert replies and [(copy["Reply-To"], copy["Cc"]) for copy in replies] == [(address, None)] * len(replies)
 
 
+@pytest.mark.main
 def test_who_is_named_in_the_post(instances, sink):
     """The copy of who has the mail already says so; who wants no copy then gets none, and is not in Cc any more."""
     instance = instances(sink.port).start()
@@ -107,6 +110,7 @@ def test_who_is_named_in_the_post(instances, sink):
     assert [email.message_from_bytes(t.octets)["X-Mailman-Copy"] for t in sink.transactions()] == [None] * 3
 
 
+@pytest.mark.main
 @pytest.mark.parametrize("interval", [0, 1, 2])
 def test_verp_by_interval(instances, sink, interval):
     instance = instances(sink.port, settings={"pipeline": {"verp_delivery_interval": interval}}).start()

@@ -115,6 +115,7 @@ def run_sessions(sessions):
         assert session.error is None, session.error
 
 
+@pytest.mark.main
 def test_ten_sessions(instances, sink):
     """Shuffled, doubled and interleaved: every whole message once, its body identical."""
     instance = set_up(instances, sink)
@@ -206,6 +207,7 @@ def test_rescale_in_the_middle(instances, sink):
     assert_same(sink, mails)
 
 
+@pytest.mark.main
 def test_killed_again_and_again(instances, sink):
     instance = set_up(instances, sink)
     mails = whole_mails(40, seed=4)
@@ -239,6 +241,7 @@ def test_off(instances, sink, action, code):
     assert all("message/partial" in row["reason"] for row in held)
 
 
+@pytest.mark.main
 def test_the_envelope_sender_varies(instances, sink):
     """VERP by number, BATV, SRS, and none: the parts of one author meet, those of another with the same id do not."""
     instance = set_up(instances, sink)
@@ -280,6 +283,7 @@ def test_refused_at_the_door(instances, sink):
     wait_until(lambda: settled(instance), 30, lambda: f"{defragmenting(instance)}")
 
 
+@pytest.mark.main
 def test_forged_first_parts(instances, sink):
     """They keep nobody out: the oldest of the same name make room, and the operator is told."""
     instance = set_up(instances, sink, sets_per_sender=10)
@@ -299,6 +303,7 @@ def test_forged_first_parts(instances, sink):
     assert instance.log_text().count("result=gave-room limit=sets_per_sender") == 2
 
 
+@pytest.mark.main
 @pytest.mark.parametrize("expiry", ["hold", "pass"])
 def test_expiry(clock, instances, sink, expiry):
     """The clock goes forward two days: the parts leave by themselves."""
@@ -498,6 +503,7 @@ def test_flood(clock, instances, sink):
     assert index(instance) == []
 
 
+@pytest.mark.main
 def test_list_removed_while_parts_wait(instances, sink):
     """Its parts come to shunt at once, and say why."""
     instance = set_up(instances, sink)

@@ -62,6 +62,7 @@ def test_all_lists_oldest_first(site, sink):
     assert "Not mine" in held(site, "birds")
 
 
+@pytest.mark.main
 def test_all_of_a_page_and_requests(site, sink):
     site.cli("list", "set", f"cats@{HOST}", "subscription_policy=confirm_then_moderate")
     for number in range(3):
@@ -79,6 +80,7 @@ def test_all_of_a_page_and_requests(site, sink):
     assert NEW in site.cli("member", "ls", f"cats@{HOST}", "--names")
 
 
+@pytest.mark.main
 def test_foreign_ones_are_refused(site, sink):
     """A post on a list of others looks like one that was decided about, whatever is sent."""
     write_to(site, "birds", STRANGER, "Not mine")
@@ -107,6 +109,7 @@ def test_foreign_ones_are_refused(site, sink):
     assert "Not mine" in held(site, "birds")
 
 
+@pytest.mark.main
 def test_a_post_with_scripts_in_it(site, sink):
     evil = '<script>alert(1)</script>"\'><img src=x onerror=alert(1)>'
     write_to(site, "cats", STRANGER, evil, body=f"{evil}\njavascript:alert(1)\n")

@@ -52,6 +52,7 @@ def test_search(site, sink):
     assert "<script" not in olga.get(f"{CATS}/members?q=%22%3E%3Cscript%3E").text
 
 
+@pytest.mark.main
 def test_add_with_a_preview(site, sink):
     site.cli("ban", "add", "--list", f"cats@{HOST}", "spam@example.org")
     olga = Person(site, sink, OLGA)
@@ -91,6 +92,7 @@ def test_invite(site, sink):
     assert "new@example.org" in members(site)
 
 
+@pytest.mark.main
 def test_remove(site, sink):
     olga, bart = Person(site, sink, OLGA), Person(site, sink, BART)
     ids = dict(re.findall(r'name="(member-\w+)" value="yes"> <bdi>(.*?)</bdi>', olga.get(f"{CATS}/members").text))

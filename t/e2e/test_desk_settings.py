@@ -51,6 +51,7 @@ def rows(person):
     return found
 
 
+@pytest.mark.main
 def test_form_of_each_group(site, sink):
     """Each form sent back as it came changes nothing."""
     site.cli("list", "set", f"cats@{HOST}", "info=\nA line, and\n  another <b>one</b>\n",
@@ -69,6 +70,7 @@ def test_form_of_each_group(site, sink):
     assert rows(olga)[0]["by"][1] == "in the shell"
 
 
+@pytest.mark.main
 def test_difference_is_shown_before_it_is_saved(site, sink):
     olga = Person(site, sink, OLGA)
     shown = change(olga, "about", {"description": "New & <b>bold</b>", "info": "a\r\nb"}, confirm=False)
@@ -99,6 +101,7 @@ def test_somebody_else_changes_it_meanwhile(site, sink):
     assert get(site, "description") == "Mine"
 
 
+@pytest.mark.main
 def test_refused_values(site, sink):
     """All or nothing, with what was typed and what is wrong; what the site answers for stays its own."""
     olga = Person(site, sink, OLGA)

@@ -51,6 +51,7 @@ def set_aside(site, name):
     wait_until(lambda: len(shunt_rows(site)) > before, 30, "an entry in shunt")
 
 
+@pytest.mark.main
 def test_who_may_see_it(site, sink):
     people = {name: Person(site, sink, name) for name in (OPAL, OLGA, MONA, ANNE)}
     assert people[OPAL].get(PAGE).says("All is well", "Destinations").status == 200

@@ -80,6 +80,7 @@ def enclosed(octets):
     return found
 
 
+@pytest.mark.main
 def test_subjects_in_charsets_with_other_names(readers):
     """A reply's Subject and the author's name reach two lists, one of which munges From, their archives and a digest:
     decoded where nothing is lost, else as they came."""
@@ -113,6 +114,7 @@ def test_subjects_in_charsets_with_other_names(readers):
     assert "של" in text and "From: =?x-foo?Q?=F9?= <poster@example.net>\n" in text
 
 
+@pytest.mark.main
 def test_main_path(readers):
     """Regular members get the posts at once; the others one issue, in their form; nobody gets anything twice."""
     latin = post(subject="=?iso-8859-1?q?Gr=FC=DFe?=", sender="=?utf-8?b?SsO2cmc=?= <joerg@example.net>",
@@ -197,6 +199,7 @@ def test_real_mail(readers, list_mails, mime_mails):
     assert parsed(got[CORA][0]).get_content_type() == "text/plain"
 
 
+@pytest.mark.main
 def test_by_size_number_and_settings(readers):
     """Each threshold makes an issue by itself; without digests all get the posts."""
     instance = readers.instance
@@ -225,6 +228,7 @@ def test_by_size_number_and_settings(readers):
     assert {row["address"]: row["delivery_mode"] for row in members}["eve@example.org"] == "mime_digests"
 
 
+@pytest.mark.main
 def test_one_last_digest(readers):
     """A member who leaves the digest mode while posts wait gets them once more as a digest, and from then on each
     post."""
@@ -244,6 +248,7 @@ def test_one_last_digest(readers):
     assert sorted(got) == [ANNE, BART, CORA, DORA] and parsed(got[BART][0])["Subject"] == "[Test] Later"
 
 
+@pytest.mark.main
 def test_personal_copies(instances, sink):
     """Issues go out as posts do: a signed sender and a one-click link for each."""
     settings = {"verp_delivery_interval": "10", "unsubscribe_url": "https://lists.example.com/u/$token"}
@@ -260,6 +265,7 @@ def test_personal_copies(instances, sink):
     assert len(enclosed(got[BART][0].octets)) == 1
 
 
+@pytest.mark.main
 @pytest.mark.sqlite  # a host whose clock is not that of the database does not start
 def test_by_time(clock, instances, sink):
     """Posts of before the hour go when it has come, also where the machine was off then; later ones wait."""
@@ -282,6 +288,7 @@ def test_by_time(clock, instances, sink):
     assert readers.got() == {} and waiting(instance)["posts"] == 1
 
 
+@pytest.mark.main
 @pytest.mark.parametrize("runner", ["digest", "pipeline"])
 def test_list_removed(instances, sink, runner):
     """A post that waits for the digest of a list that is gone ends, and so does an issue that was to be sent; they wait
@@ -299,6 +306,7 @@ def test_list_removed(instances, sink, runner):
     assert not instance.set_aside() and "result=dropped (the list was removed)" in instance.log_text()
 
 
+@pytest.mark.main
 def test_killed(readers):
     """kill -9 of the runner again and again: each post is in exactly one issue, and each issue comes once."""
     instance = readers.instance

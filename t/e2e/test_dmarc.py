@@ -54,6 +54,7 @@ def make(instances, sink, server, timeout="20s"):
     return instance, address
 
 
+@pytest.mark.main
 def test_only_whom_the_policy_demands(instances, sink, dns):
     instance, address = make(instances, sink, dns.server)
     domains = {"reject.test": True, "quarantine.test": True, "plain.test": False, "here.reject.test": False,
@@ -73,6 +74,7 @@ def test_only_whom_the_policy_demands(instances, sink, dns):
     assert all(b"via Test" not in field(octets, "From").encode() for octets in kept if field(octets, "From"))
 
 
+@pytest.mark.main
 @pytest.mark.parametrize("action", ["munge_from", "wrap_message"])
 def test_no_form_of_from_gets_round_it(instances, sink, dns, action):
     """Python finds nobody but the list in the copies, whatever stood in From."""
@@ -94,6 +96,7 @@ def test_no_form_of_from_gets_round_it(instances, sink, dns, action):
         assert kept == (value in plain), value
 
 
+@pytest.mark.main
 def test_bans_and_an_unreadable_from(instances, sink, dns):
     """A post that may be by somebody who is banned waits for a person; a list without bans takes it."""
     instance, address = make(instances, sink, dns.server)

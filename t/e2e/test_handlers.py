@@ -16,6 +16,8 @@ from support.corpus import SAMPLES
 from support.instance import build
 from support.wire import wire
 
+pytestmark = pytest.mark.main
+
 # These change the text or its parts; all others only fields of the header.
 BODIES = {"decorate", "mime-delete", "dmarc wrap", "all", "all wrap", "all anonymous"}
 OURS = ("From", "Reply-To", "Subject", "Message-ID")

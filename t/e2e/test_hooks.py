@@ -21,6 +21,8 @@ from support.instance import wait_until, write_secret
 from support.post import post
 from support.rest import Rest
 
+pytestmark = pytest.mark.main
+
 SECRET = b"a secret of thirty octets or so"
 
 

@@ -14,6 +14,8 @@ from support import postfix
 from support.clock import DAY, now
 from support.instance import HOST, need, wait_until
 
+pytestmark = pytest.mark.main
+
 ANNE, NEW, BOB, OLGA = "anne@people.example", "anne@new.example", "bob@people.example", "olga@people.example"
 LIST = f"test@{HOST}"
 # Each mail goes through a session of its own, which meets what Postfix behind refuses now.

@@ -11,6 +11,8 @@ import pytest
 
 from support.instance import HOST, prefix, wait_until
 
+pytestmark = pytest.mark.main
+
 NEW = "news.example.com"
 
 

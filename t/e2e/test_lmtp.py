@@ -45,6 +45,7 @@ def find_program(name):
     return found
 
 
+@pytest.mark.main
 @pytest.mark.parametrize("way", ["ipv4", "ipv6", "unix"])
 def test_smtplib(door, way):
     host, port = {"ipv4": ("127.0.0.1", door.port), "ipv6": ("::1", door.port6), "unix": (door.unix, 0)}[way]
@@ -63,6 +64,7 @@ def test_smtplib(door, way):
     assert b"\nSubject: a\r\n\r\n.\r\n..b\r\n\nend" in octets
 
 
+@pytest.mark.main
 def test_too_large_for_a_list(door):
     """A post that is far above what its list takes is refused for that list alone, before or after its content."""
     other = f"large@{HOST}"
@@ -88,6 +90,7 @@ def test_too_large_for_a_list(door):
     assert len(stored(door)) == 1
 
 
+@pytest.mark.main
 def test_international_domain(door):
     """A list's domain is known by its name in the DNS; mail to it is taken in both spellings."""
     door.cli("list", "create", "test@xn--bcher-kva.example")
@@ -156,6 +159,7 @@ def talk(door, *pieces):
     return heard.decode()
 
 
+@pytest.mark.main
 def test_smuggling(door):
     """Line ends that a laxer reader would take for the end neither end the message nor get past us."""
     to = b"RCPT TO:<" + door.address.encode() + b">\r\nDATA\r\n"
@@ -167,6 +171,7 @@ def test_smuggling(door):
     assert stored(door) == {}
 
 
+@pytest.mark.main
 def test_stop_finishes_what_is_in_progress(door):
     client = smtplib.LMTP("127.0.0.1", door.port, timeout=120)
     client.ehlo()
@@ -193,6 +198,7 @@ def say_all(door, octets):
     return heard
 
 
+@pytest.mark.main
 def test_all_at_once_and_no_more(door):
     """More replies than are kept at a time, mail among them, and the sending side closed before the first."""
     mail = f"MAIL FROM:<anne@example.net>\r\nRCPT TO:<{door.address}>\r\nDATA\r\nSubject: x\r\n\r\nx\r\n.\r\n".encode()
@@ -202,6 +208,7 @@ def test_all_at_once_and_no_more(door):
     assert heard.endswith(b"\r\n221 2.0.0 Bye\r\n")
 
 
+@pytest.mark.main
 def test_endless_message_id(door):
     """A line that is longer than one may be is no reason to refuse the mail, and none to carry it all about."""
     name = b"i" * 500_000

@@ -13,6 +13,8 @@ from support.instance import HOST, wait_until
 from support.post import post
 from support.wire import field, fields, message_id
 
+pytestmark = pytest.mark.main
+
 MEMBERS = [f"m{i}@members.example.org" for i in range(5)]
 
 

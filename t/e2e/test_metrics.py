@@ -57,6 +57,7 @@ def families_of(text):
     return found
 
 
+@pytest.mark.main
 def test_metrics(instances, sinks):
     sink = sinks()
     instance = instances(sink.port, settings=TWO).start()

@@ -13,6 +13,8 @@ from support.corpus import SAMPLES
 from support.instance import HOST, let_through, wait_until
 from support.post import post
 
+pytestmark = pytest.mark.main
+
 OLGA, MARK, SUE, ANNE = "olga@example.com", "mark@example.com", "sue@example.org", "anne@example.net"
 LIST = f"test@{HOST}"
 SETTINGS = ["subject_prefix=", "default_nonmember_action=hold"]

@@ -105,6 +105,7 @@ def options(instance, name, address):
     return row
 
 
+@pytest.mark.main
 def test_by_a_mailed_link(world, sink):
     """A link is looked at by programs first, works once, and takes older ones with it."""
     answer = world.pages.get("/my")
@@ -169,6 +170,7 @@ def test_links_and_sessions_expire(clock, instances, sink):
     assert anne.get("/my").status == 303
 
 
+@pytest.mark.main
 def test_options(world, sink):
     """Each option as by mail; not those of others, and not by a form from elsewhere."""
     anne, bart = Person(world, sink, ANNE), Person(world, sink, BART)
@@ -203,6 +205,7 @@ def test_options(world, sink):
     assert options(world, "cats", ANNE)["delivery_status"] == "enabled"
 
 
+@pytest.mark.main
 def test_leave(world, sink):
     anne = Person(world, sink, ANNE)
     anne.send(f"{anne.membership('Dogs')}/leave", {}).says("You have left Dogs", "undo")
@@ -257,6 +260,7 @@ def test_private_archives(world, sink):
     assert anne.get(link).status == 403
 
 
+@pytest.mark.main
 def test_sessions_end(world, sink):
     one, two, bart = Person(world, sink, ANNE), Person(world, sink, ANNE), Person(world, sink, BART)
     keys = re.findall(r'name="end" value="(\d+)"', one.get("/my").text)

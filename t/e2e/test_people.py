@@ -5,7 +5,11 @@ import json
 import os
 import re
 
+import pytest
+
 from support.instance import HOST
+
+pytestmark = pytest.mark.main
 
 ANNE, NEW = "anne@example.org", "anne@new.example"
 

@@ -50,6 +50,7 @@ def all_have_one(server, members):
     return lambda: len(server.copies) == len(members) and set(server.copies.values()) == {1}
 
 
+@pytest.mark.main
 def test_errors_of_a_session_concern_the_session(instances, limited):
     """A server that says goodbye after 20 unknown recipients, as Postfix does: the rest goes over another."""
     server = limited(errors=20)
@@ -91,6 +92,7 @@ def test_few_connections(instances, limited, stage):
     wait_until(all_have_one(server, members), 20, lambda: f"150 copies, there are {len(server.copies)}")
 
 
+@pytest.mark.main
 def test_one_refusal_of_many(instances, limited, dns):
     """A transaction of 300 is refused for its rate once: they are there a few seconds later."""
     server = limited(closed=(0, 0.5))
@@ -187,6 +189,7 @@ def test_an_order_before_the_hosts_are_known(instances, limited, dns):
     assert "Sanitizer" not in instance.log_text()
 
 
+@pytest.mark.main
 def test_many_destinations_away(instances):
     """A post to 40 domains, none of which can be reached, waits as one entry and not as 40."""
     zone = "".join(f"d{number} IN MX 10 mx{number}\nmx{number} IN A 127.0.0.1\n" for number in range(40))
@@ -201,6 +204,7 @@ def test_many_destinations_away(instances):
         names.stop()
 
 
+@pytest.mark.main
 def test_what_waits_ends(instances):
     """The relay is away for longer than mail is tried: that is no member's matter."""
     instance = instances(free_port(), settings={"out": {"maximal_queue_lifetime": "4s", **SOON}}).start()
@@ -260,6 +264,7 @@ def test_a_server_that_hangs_up_in_the_middle(instances, limited):
     assert max(server.copies.values()) == 1 and "doubt=" not in log and "status=bounced" not in log
 
 
+@pytest.mark.main
 @pytest.mark.parametrize("answer", ["354 go on", "150 wait", "who are you?"])
 def test_an_odd_answer_is_one_recipients(instances, sinks, answer):
     """Its others get their copy once, or twice where the message was under way with the commands."""
@@ -294,6 +299,7 @@ def test_what_a_server_does_not_bear(instances, limited):
     assert "status=bounced" not in log and " doubt=" not in log
 
 
+@pytest.mark.main
 def test_the_second_mail_host(instances, limited, dns):
     """The first of two mail hosts says 4xx, the second takes it."""
     port = free_port()
@@ -306,6 +312,7 @@ def test_the_second_mail_host(instances, limited, dns):
     assert not first.copies and len(first.seen) == 5
 
 
+@pytest.mark.main
 @pytest.mark.parametrize("fault", ["mail match=bounces do 555 5.5.4 unsupported parameter",
                                    "dot do 550 5.6.7 needs SMTPUTF8"])
 def test_what_is_not_the_members(instances, sinks, dns, fault):
@@ -319,6 +326,7 @@ def test_what_is_not_the_members(instances, sinks, dns, fault):
     assert (" result=not-the-member's" in log or not fault.startswith("mail")) and " score=1.00" not in log
 
 
+@pytest.mark.main
 def test_an_owner_who_cannot_be_reached(instances, sinks):
     """Mail to the list's owner is refused for good: the owner of the site hears of it."""
     sink = sinks(faults=["rcpt match=^boss@ do 550 5.1.1 left long ago"])
@@ -371,6 +379,7 @@ def test_instances_share_a_rate(instances, limited, kind):
         names.stop()
 
 
+@pytest.mark.main
 def test_many_recipients_wait_for_nothing(instances, limited):
     """100,000 members behind a suspended destination, in a post of a few others and before the post of another list."""
     well, shut = limited(), limited()
@@ -387,6 +396,7 @@ def test_many_recipients_wait_for_nothing(instances, limited):
     assert destination(instance, "shut")["waiting_recipients"] == 0 and not shut.copies
 
 
+@pytest.mark.main
 def test_the_clock_is_set_back(clock, instances, limited, dns):
     """A destination that asks for less rests for seconds, also when the clock goes back by an hour meanwhile: the next
     post is there long before. (A copy that was put off until a time of day waits for that, as with Postfix.) However

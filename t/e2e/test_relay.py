@@ -226,6 +226,7 @@ def test_the_other_domain_goes_on(site, relay, kind):
     wait_until(lambda: not refusals(site)[0], 30, lambda: site.run("status").stdout)
 
 
+@pytest.mark.main
 def test_one_message_stops_no_other(site, relay):
     """A virus of a list: the next posts of the same list go out, and what the relay refuses it is asked rarely."""
     relay.break_down(("end", "550 5.7.1 virus found"), word="Virus")
@@ -242,6 +243,7 @@ def test_one_message_stops_no_other(site, relay):
     wait_until(lambda: not refusals(site)[0], 30, lambda: site.run("status").stdout)
 
 
+@pytest.mark.main
 def test_one_copy_stops_no_other(instances, relay):
     """Of copies that differ the relay refuses one: all other members get theirs before the next attempt."""
     site = instances(relay.port, settings={"out": {"minimal_backoff_time": "1h", "maximal_backoff_time": "1h"},

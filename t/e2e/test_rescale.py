@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """Instances of every queue runner go 1, 4, 2 by reload while mail flows: nothing lost, nothing twice."""
+import pytest
+
 from support import corpus
 from support.instance import wait_until
 from support.load import Load, missing_and_repeats
+
+pytestmark = pytest.mark.main
 
 MEMBERS = [f"m{i}@members.example.org" for i in range(10)]
 RUNNERS = ("in", "pipeline", "out", "archive")

@@ -17,6 +17,8 @@ from support import rest
 from support.instance import wait_until
 from support.rest import Rest
 
+pytestmark = pytest.mark.main
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):

@@ -13,6 +13,8 @@ from support import clients
 from support.instance import wait_until
 from support.rest import Rest
 
+pytestmark = pytest.mark.main
+
 RECORDED = Path(__file__).parent.parent / "data" / "rest-exchanges.txt"
 IDENTIFIER = r"(?:\d+\.\d+\+)?[0-9a-f]{32,40}"
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?")

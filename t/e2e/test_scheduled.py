@@ -71,6 +71,7 @@ def site(clock, instances, sink):
     return Site(instances(sink.port, settings={"site": {"held_notice_interval": "0"}}).start(), sink, clock)
 
 
+@pytest.mark.main
 def test_waits_and_goes_once(site):
     """The owner's post and the moderator's wait, are told of, and go to the list when their time has come."""
     due, text = site.at(HOUR)
@@ -155,6 +156,7 @@ def test_password_instead_of_from(site):
     assert site.subjects() == [right]
 
 
+@pytest.mark.main
 def test_bad_times(site):
     """A time that is over is now, and the author is told; what cannot be read, or is more than a year ahead, comes back
     with a sentence."""
@@ -255,6 +257,7 @@ def test_while_it_waits(site):
     assert site.subjects() == [other] and site.rows() == []
 
 
+@pytest.mark.main
 def test_killed_when_due(site):
     """The timer and the runner behind it are killed again and again while many posts fall due: each comes once."""
     subjects = {f"due {number}" for number in range(60)}
@@ -333,6 +336,7 @@ def test_database_of_yesterday(site):
     assert site.subjects() == [dark]
 
 
+@pytest.mark.main
 def test_rest(clock, tmp_path):
     """The same for programs: the token of one list sees and changes nothing of the other's."""
     with rest.site(tmp_path) as instance:

@@ -12,7 +12,7 @@ import pytest
 from support.instance import HOST, wait_until
 from support.post import post
 
-pytestmark = pytest.mark.sqlite
+pytestmark = [pytest.mark.sqlite, pytest.mark.main]
 
 ANNE, BOB = "anne@example.org", "bob@example.net"
 

@@ -11,6 +11,8 @@ import pytest
 from support import rest
 from support.instance import HOST, wait_until
 
+pytestmark = pytest.mark.main
+
 LIST, OTHER = f"test@{HOST}", f"other@{HOST}"
 ANNE, BERTRAND = "anne@example.net", "bertrand@example.fr"
 HELD = "list:user:notice:hold"

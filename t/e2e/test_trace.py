@@ -6,6 +6,8 @@ import os
 import re
 import signal
 
+import pytest
+
 from support.instance import HOST, wait_until
 from support.post import post
 
@@ -32,6 +34,7 @@ def make(instances, port, **settings):
     return instance
 
 
+@pytest.mark.main
 def test_by_each_name(instances, sink):
     """By Message-ID, by the post's number, by the trace in the log; one recipient, and only his."""
     instance = make(instances, sink.port, out={"log_recipients": "no"})
@@ -73,6 +76,7 @@ def test_by_each_name(instances, sink):
     assert "waits in" not in instance.cli("trace", row["trace"])
 
 
+@pytest.mark.main
 def test_deferred_held_and_two_lists(instances, sinks):
     """A mail to two lists has two traces; one recipient is put off and gets it, one is refused, a post is held."""
     sink = sinks(faults=[f"rcpt match=^{ANNE} times=1 do 450 4.2.1 busy just now",

@@ -29,6 +29,7 @@ def attempts(log, domain):
     return len(re.findall(rf"to=<m1@{re.escape(domain)}>.* status=deferred", log))
 
 
+@pytest.mark.main
 def test_each_transport_has_its_schedule(instances, sinks):
     """A list has members behind three transports, all of which refuse: each is tried again by its own law, and whoever
     is accepted at last had one copy."""
@@ -75,6 +76,7 @@ def test_a_transport_has_a_rate(instances, sinks):
         dns.stop()
 
 
+@pytest.mark.main
 def test_a_clog_is_told_of(instances, sinks):
     sink = sinks()
     with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections and never says a word
@@ -109,6 +111,7 @@ def test_a_rate_outlives_a_restart(instances, sinks):
     assert slow.recipients() == 1 and len(instance.files("out")["out"]) == 1
 
 
+@pytest.mark.main
 @pytest.mark.parametrize("key, value", [("backoff_schedule", "1m 2x"), ("transport_rate", "7/y")])
 def test_nonsense_is_refused(instances, sinks, key, value):
     instance = instances(sinks().port, settings={"transport.relay": {key: value}})

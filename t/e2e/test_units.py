@@ -12,7 +12,7 @@ from support.instance import HOST, wait_until
 from support.post import post
 from support.rest import Rest
 
-pytestmark = pytest.mark.sqlite
+pytestmark = [pytest.mark.sqlite, pytest.mark.main]
 
 ANNE = "anne@example.org"
 STUCK, UNDECIDED = "0123456789abcdef" * 2, "fedcba9876543210" * 2

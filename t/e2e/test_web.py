@@ -68,6 +68,7 @@ def test_links_of_old_mails(world, path, page):
     assert world.pages.ask("POST", "/mailman/listinfo/cats", "x=1").status in (403, 405)
 
 
+@pytest.mark.main
 def test_joins_by_form_and_link(world, sink):
     pages = world.pages
     world.cli("list", "create", f"c++@{HOST}")
@@ -90,6 +91,7 @@ def test_joins_by_form_and_link(world, sink):
     pages.get("/confirm/aaaaaaaaaaaaaaaaaaaaaaaaaa").says("not known here")
 
 
+@pytest.mark.main
 def test_a_form_tells_nobody_who_is_a_member(world, sink):
     """Nor who is banned, or got a letter already; and an address that somebody proved is asked all the same."""
     world.cli("list", "set", f"cats@{HOST}", "subscription_policy=open")
@@ -141,6 +143,7 @@ def test_a_form_is_answered_before_anybody_looks_who_it_is(world, sink):
     assert set(sink.take_mail()) == {STRANGER, MAX}
 
 
+@pytest.mark.main
 def test_forms_of_other_pages_are_refused(world):
     pages = world.pages
     other = pages.form_mark(f"dogs.{HOST}")
@@ -171,6 +174,7 @@ def test_forms_of_the_whole_site(instances, sink):
     assert letter_link(instance, sink, CORA)
 
 
+@pytest.mark.main
 def test_leaves_by_mail_and_link(world, sink):
     world.lmtp_send(f"From: {BART}\r\nTo: cats-leave@{HOST}\r\nSubject: x\r\nMessage-ID: <l@x>\r\n\r\nx\r\n".encode(),
                     f"cats-leave@{HOST}", sender=BART)
@@ -185,6 +189,7 @@ def unsubscribe_link(copy):
     return re.search(r"<https://pages\.example(/u/[^>]+)>", field).group(1)
 
 
+@pytest.mark.main
 def test_one_click_and_undo(instances, sink):
     """A GET leaves nothing, the POST of RFC 8058 does in both encodings; the letter's link brings each option back."""
     instance = make_site(instances, sink, pipeline={"verp_delivery_interval": "1"})
@@ -228,6 +233,7 @@ def test_one_click_and_undo(instances, sink):
         assert answer.status == 404
 
 
+@pytest.mark.main
 def test_a_moderator_decides(world, sink):
     """From the link in the letter, about what the letter is about and nothing else."""
     pages = world.pages
@@ -422,6 +428,7 @@ def test_forms_of_a_stranger_leave_room_for_the_person(instances, sink):
     assert 429 in fields, "all networks together have a limit, too"
 
 
+@pytest.mark.main
 def test_headers(world):
     """No script, no cookie, nothing from elsewhere; the address of a page goes to nobody."""
     for path, status in (("/", 200), (f"/list/cats.{HOST}", 200), ("/nothing", 404), ("/confirm/x", 404)):
@@ -439,6 +446,7 @@ def test_headers(world):
     assert 'lang="de"' in world.pages.get("/", Accept_Language="de-AT, en;q=0.5").says("Mailinglisten").text
 
 
+@pytest.mark.main
 @pytest.mark.sqlite
 def test_the_database_is_away(world):
     path = world.directory / "lib" / "listrunner.db"
@@ -487,6 +495,7 @@ def test_below_a_path(instances, sink):
     wait_until(is_ours, 30, "the site's own page")
 
 
+@pytest.mark.main
 def test_who_leaves_is_promised_what_comes(instances, sink):
     """A letter with an undo, for as many days as it is good; where moderators decide, that they do."""
     instance = make_site(instances, sink, pipeline={"verp_delivery_interval": "1"})

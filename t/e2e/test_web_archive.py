@@ -66,6 +66,7 @@ def shown(answer):
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", answer.text)))
 
 
+@pytest.mark.main
 def test_read(world, sink):
     """A thread as a tree and by date, its month, and the links that copies bring."""
     pages = world.pages
@@ -126,6 +127,7 @@ def test_a_list_that_is_made_anew_has_an_archive_of_its_own(world):
     assert "Old secrets" not in answer.text
 
 
+@pytest.mark.main
 def test_strangers_see_no_addresses(world):
     mail = EmailMessage(policy=SMTP)
     mail["From"], mail["To"], mail["Cc"] = f"Anne <{ANNE}>", f"cats@{HOST}", f"Zoe <zoe@far.example>"
@@ -195,6 +197,7 @@ def test_what_mail_carries_is_text(world):
                 Tags().check(answer.text)
 
 
+@pytest.mark.main
 def test_private_and_no_archives(world):
     """Strangers read nothing of a private archive, whichever path they take, and nothing of a list without one."""
     send(world, "owls", 1, "Secret frost")
@@ -216,6 +219,7 @@ def test_private_and_no_archives(world):
     world.pages.get(home("cats")).says("Public frost")
 
 
+@pytest.mark.main
 def test_hidden_and_removed(world):
     for number, subject in enumerate(("Shown words", "Hidden words", "Removed words")):
         send(world, "cats", number, subject, body=f"text of {subject}\n", answers=0)
@@ -243,6 +247,7 @@ def test_hidden_and_removed(world):
     world.pages.get(paths["Hidden"]).says("text of Hidden words")
 
 
+@pytest.mark.main
 def test_search(world):
     send(world, "cats", 1, "Frost in May", "The first night.\n")
     send(world, "cats", 2, "Weather", "late frost, said the radio\n")
