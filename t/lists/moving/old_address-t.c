@@ -189,10 +189,10 @@ static void pages_of_lists_are_taken_apart(void)
     for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
         bool owners;
         char *list;
-        bool known = old_pages_read(paths[i].kind, paths[i].path, &list, &owners);
-        g_assert_cmpint(known, ==, g_strcmp0(paths[i].list, "") != 0);
-        g_assert_cmpstr(list, ==, known ? paths[i].list : NULL);
-        g_assert_true(!known || owners == paths[i].owners);
+        bool read = old_pages_read(paths[i].kind, paths[i].path, &list, &owners);
+        g_assert_cmpint(read, ==, g_strcmp0(paths[i].list, "") != 0);
+        g_assert_cmpstr(list, ==, read ? paths[i].list : NULL);
+        g_assert_true(!read || owners == paths[i].owners);
         g_free(list);
     }
 }
