@@ -62,25 +62,36 @@ static bool apply(const StoreDriver *driver, void *connection, const Migration *
     return true;
 }
 
-static bool apply_whole(const StoreDriver *driver, void *connection, const Migration *migration, bool tell,
-                        GError **error)
+/* Apply so many steps in one transaction. */
+static bool apply_together(const StoreDriver *driver, void *connection, const Migration *steps, size_t count, bool tell,
+                           GError **error)
 {
+    size_t done = 0;
     if (!driver->begin(connection, error))
         return false;
-    if (apply(driver, connection, migration, tell, error) && driver->commit(connection, error))
+    while (done < count && apply(driver, connection, &steps[done], tell, error))
+        done++;
+    if (done == count && driver->commit(connection, error))
         return true;
-    g_prefix_error(error, "schema %03d-%s: ", migration->number, migration->name);
+    const Migration *last = &steps[MIN(done, count - 1)];
+    g_prefix_error(error, "schema %03d-%s: ", last->number, last->name);
     if (driver->in_transaction(connection))
         driver->rollback(connection);
     return false;
 }
 
+static size_t steps_of(const Migration *table)
+{
+    size_t count = 0;
+    while (table[count].number)
+        count++;
+    return count;
+}
+
 static int64_t newest_of(const Migration *table)
 {
-    int64_t newest = 0;
-    for (; table->number; table++)
-        newest = table->number;
-    return newest;
+    size_t count = steps_of(table);
+    return count ? table[count - 1].number : 0;
 }
 
 /* Of a database that has later steps than the table: where the question cannot be answered, the version that made it
@@ -115,8 +126,13 @@ bool migrate_to(const StoreDriver *driver, void *connection, const char *where, 
                     "%s has schema %" G_GINT64_FORMAT ", but this program knows only up to %" G_GINT64_FORMAT
                     " and is too old for it: it was used by a newer version; install that version",
                     where, number, newest);
-    for (const Migration *migration = table; migration->number; migration++)
-        if (migration->number > number && !apply_whole(driver, connection, migration, number > 0, error)) {
+    /* An empty database is filled by one transaction, which syncs once. A database in use is brought along step by step,
+     * so that one which takes long holds its locks for no longer than that. */
+    const size_t count = steps_of(table);
+    const size_t portion = number == 0 ? count : 1;
+    for (size_t at = 0; at < count; at += portion)
+        if (table[at].number > number &&
+            !apply_together(driver, connection, &table[at], portion, number > 0, error)) {
             g_prefix_error(error, "%s: ", where);
             return false;
         }

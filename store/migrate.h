@@ -3,7 +3,8 @@
 #pragma once
 /*
  * Bring a database up to the newest schema that this program knows: the files store/schema/NNN-name.sql, built in. Each
- * is applied once, in order, in a transaction of its own. Any number of processes may try at once.
+ * is applied once, in order, in a transaction of its own; in an empty database one transaction applies all. Any number
+ * of processes may try at once.
  *
  * A database of a newer program has later migrations than this program knows. It is used as it is where its table
  * schema_least says that an older program may. So the hosts of a site can be upgraded one after the other. FAIL_CONFIG:
