@@ -58,12 +58,14 @@ bool pgsql_failed(PgsqlConnection *self, PGresult *result, GError **error)
     const char *state = result ? libpq.PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     const char *primary = result ? libpq.PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
     g_autofree char *message = primary ? g_strdup(primary) : pgsql_one_line(libpq.PQerrorMessage(self->server));
-    const char *advice =
-        has_state(result, "55P03") ? " (another process has been writing for " PGSQL_LOCK_WAIT ")" : "";
-    fail(error, code_of(state), "%s: %s%s", self->shown, message, advice);
+    const bool locked_out = has_state(result, "55P03");
+    const bool undone = state ? strcmp(state, "25P03") == 0 : self->undone;
+    fail(error, code_of(state), "%s: %s%s%s", self->shown, message,
+         locked_out ? " (another process has been writing for " PGSQL_LOCK_WAIT ")" : "",
+         undone ? " (this process stood still in a transaction, which was undone so that others need not wait)" : "");
     self->ended = state && (g_str_has_prefix(state, "57P") || g_str_has_prefix(state, "08"));
-    self->undone = state && strcmp(state, "25P03") == 0;
-    self->locked_out = self->locked_out || *advice != '\0';
+    self->undone = undone;
+    self->locked_out = self->locked_out || locked_out;
     drop_if_read_only(self, state);
     libpq.PQclear(result);
     return false;
@@ -460,9 +462,11 @@ static bool compare(PgsqlConnection *self, char **fault, GError **error)
     return true;
 }
 
-static void ignore_notice(void *data, const PGresult *result)
+/* The server says why it ends a connection when it does, and the next statement hears only that it is gone. */
+static void note_end(void *data, const PGresult *result)
 {
-    (void)data, (void)result;
+    PgsqlConnection *self = data;
+    self->undone = self->undone || has_state(result, "25P03");
 }
 
 static void note_return(PgsqlConnection *self)
@@ -481,7 +485,7 @@ static void begin_attempt(PgsqlConnection *self)
     drop(self);
     self->generation++;
     self->streams = self->waiting = self->parted = 0;
-    self->spoiled = self->locked_out = self->writes = false;
+    self->spoiled = self->locked_out = self->writes = self->undone = false;
     g_hash_table_remove_all(self->prepared);
     self->began = clock_monotonic();
     pgsql_reach_begin(self->reach);
@@ -503,7 +507,7 @@ static bool find_newer(PgsqlConnection *self, const char *old)
         begin_attempt(self);
         over = pgsql_reach_end(self->reach, patience(self), &self->server, &fault);
         if (self->server)
-            libpq.PQsetNoticeReceiver(self->server, ignore_notice, NULL);
+            libpq.PQsetNoticeReceiver(self->server, note_end, self);
         found = self->server && compare(self, &other, NULL) && !other && pgsql_look_around(self, NULL);
     }
     if (!found)
@@ -550,7 +554,7 @@ static bool connect_anew(PgsqlConnection *self, GError **error)
         note_refusal(self, fault, CLAMP(clock_monotonic() - self->began, RETRY_LEAST, RETRY_MOST));
     if (!self->server)
         return fail(error, FAIL_LATER, "%s", self->refusal);
-    libpq.PQsetNoticeReceiver(self->server, ignore_notice, NULL);
+    libpq.PQsetNoticeReceiver(self->server, note_end, self);
     int64_t deadline = self->deadline;
     if (deadline != 0 && self->away_since != 0)
         self->deadline = MIN(deadline, CLOCK_SECOND);

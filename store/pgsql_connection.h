@@ -18,7 +18,8 @@
 
 #define PGSQL_LOCK_LOOK "3s"  /* for a lock, before it is told who has it, */
 #define PGSQL_LOCK_WAIT "10s" /* and once more as long as this */
-#define PGSQL_IDLE "5s"       /* in a transaction, before the server ends it */
+#define PGSQL_IDLE "5s"       /* in a transaction, before the server ends it, */
+#define PGSQL_BULK_IDLE "60s" /* and in one of pgsql_expect_bulk() */
 #define PGSQL_OPENING_WAIT 1  /* the place in PgsqlConnection.opening of the text with PGSQL_LOCK_LOOK */
 /* The text that begins a transaction, whatever level the database or role has for a default. At another level a
  * transaction would go on seeing what was there before it waited for its lock. */

@@ -53,8 +53,8 @@ void pgsql_expect_bulk(void *connection)
     self->bulk = true;
 }
 
-/* locks: the lock of the schema, and those behind it. The server ends a transaction whose client asks nothing for
- * PGSQL_IDLE: a process that was stopped, or waits for a disk, would keep its locks for as long as its kernel lives. */
+/* locks: the lock of the schema, and those behind it. The server ends a transaction whose client asks nothing for a
+ * while: a process that was stopped, or waits for a disk, would keep its locks for as long as its kernel lives. */
 static void begin(PgsqlConnection *self, const char *locks)
 {
     self->keys_used = self->keys_had = 0;
@@ -63,8 +63,8 @@ static void begin(PgsqlConnection *self, const char *locks)
     g_ptr_array_add(self->opening, g_strdup(PGSQL_LEVEL));
     g_ptr_array_add(self->opening, g_strdup("SET LOCAL lock_timeout = '" PGSQL_LOCK_LOOK "'"));
     g_assert(self->opening->len - 1 == PGSQL_OPENING_WAIT);
-    if (!self->bulk)
-        g_ptr_array_add(self->opening, g_strdup("SET LOCAL idle_in_transaction_session_timeout = '" PGSQL_IDLE "'"));
+    g_ptr_array_add(self->opening, g_strdup_printf("SET LOCAL idle_in_transaction_session_timeout = '%s'",
+                                                   self->bulk ? PGSQL_BULK_IDLE : PGSQL_IDLE));
     g_ptr_array_add(self->opening, g_strdup(locks));
     g_ptr_array_add(self->opening, g_strdup("SET LOCAL lock_timeout = '" PGSQL_LOCK_WAIT "'"));
 }

@@ -80,7 +80,8 @@ bool store_begin_people(Store *store, const char *list_id, GError **error);
  * *fd to -1, and each commit stays durable by itself. */
 bool store_leave_sync(Store *store, int *fd, GError **error);
 /* Tell the driver that this connection will write very many rows in no order, so that it takes more memory (some
- * 130 MB) for them, and that it may stand still in a transaction, which a server otherwise ends after 5 s. */
+ * 130 MB) for them, and that it may stand still in a transaction for a while: a server ends that after 60 s, and others
+ * after 5 s. */
 void store_expect_bulk(Store *store);
 /* Begin a transaction whose commit waits for the disk also after store_leave_sync(), and is seen by nobody before it is
  * durable. No transaction may be open. */

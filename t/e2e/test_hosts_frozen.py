@@ -5,6 +5,7 @@ for whom they waited, and what the one was doing is done once when it goes on, t
 import contextlib
 import os
 import signal
+import subprocess
 import threading
 from collections import Counter
 from email import message_from_bytes
@@ -12,7 +13,7 @@ from email import message_from_bytes
 import pytest
 
 from support import postgresql
-from support.instance import HOST, wait_until
+from support.instance import HOST, prefix, wait_until
 from support.post import post
 from support.rest import Rest, serving
 
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.skipif(not postgresql.programs(), reason="PostgreSQL's 
 ANNE, BOB = "anne@example.org", "bob@example.net"
 LOCKED = ("SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE '%@a.example.com' AND "
           "wait_event_type = 'Lock'")
+WITHIN = LOCKED + " AND application_name LIKE 'listrunner%'"
 
 
 @pytest.fixture
@@ -113,3 +115,26 @@ def test_a_frozen_host_stops_nobody(pair, sink, server):
     assert set(came.values()) == {1} and came[BOB, "its post"] == 1, came
     told = [line for line in b.log_text().splitlines() if "for a lock of the database that" in line]
     assert any("@a.example.com" in line for line in told), told
+
+
+def test_a_stopped_import_stops_nobody_for_long(pair, server, tmp_path):
+    """The server ends its transaction after a minute. When it goes on, it says why it failed, and nothing of it is
+    there."""
+    a, b = pair
+    a.create_list("third", members=[ANNE, BOB])
+    exported = tmp_path / "third.json"
+    exported.write_text(a.cli("export", "--list", f"third@{HOST}"))
+    a.cli("list", "remove", "--yes", f"third@{HOST}")
+    with contextlib.closing(postgresql.connect(server.url("site"))) as connection:
+        connection.execute("LOCK TABLE member IN SHARE ROW EXCLUSIVE MODE")
+        command = [prefix() / "bin" / "listrunner", "--config", a.config, "import", "listrunner", "-"]
+        with open(exported, "rb") as given, \
+                subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+            wait_until(lambda: server.sql(WITHIN, database="listrunner") != ["0"], 60, "the import to be within")
+            process.send_signal(signal.SIGSTOP)
+            connection.rollback()
+            wait_until(lambda: join(b, "dora@example.org").status == 201, 180, "the lock of the schema to be free", 5)
+            process.send_signal(signal.SIGCONT)
+            told = process.communicate(timeout=60)[0].decode()
+    assert process.returncode != 0 and "this process stood still in a transaction, which was undone" in told, told
+    assert "third" not in a.cli("list", "ls")
