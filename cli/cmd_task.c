@@ -78,7 +78,7 @@ static bool is_known(Store *store, const char *name, GError **error)
 static int run_run(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
-    g_autoptr(Work) work = work_place_begin_spooled(&place, site, error);
+    g_autoptr(Work) work = work_place_begin_people(&place, site, error);
     for (int at = 0; work && at < argc; at++) {
         g_autofree char *name = bare_name(argv[at], config_string(site_config(site, NULL), "site", "hostname"), error);
         if (!name || !is_known(place.store, name, error))

@@ -35,6 +35,14 @@ Work *work_place_begin_spooled(WorkPlace *place, Site *site, GError **error)
     return work_place_open(place, site, error) ? work_place_unit(place, error) : NULL;
 }
 
+Work *work_place_begin_people(WorkPlace *place, Site *site, GError **error)
+{
+    if (!work_place_open(place, site, error))
+        return NULL;
+    g_autoptr(Work) work = work_new(place->store, &place->site, &place->actor);
+    return work_begin_people(work, NULL, error) ? g_steal_pointer(&work) : NULL;
+}
+
 bool work_place_commit(WorkPlace *place, Site *site, Work *work, GError **error)
 {
     if (!place->spool && work_entries(work) > 0)

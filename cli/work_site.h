@@ -24,6 +24,8 @@ Work *work_place_unit(const WorkPlace *place, GError **error);
 Work *work_place_begin(WorkPlace *place, Site *site, GError **error);
 /* Do what work_place_open() and then work_place_unit() do. */
 Work *work_place_begin_spooled(WorkPlace *place, Site *site, GError **error);
+/* Do what work_place_open() does, and make a unit with work_begin_people() for no list. */
+Work *work_place_begin_people(WorkPlace *place, Site *site, GError **error);
 /* Commit the unit, as work_commit() does. The spool is opened first where use cases left entries and it is not open
  * yet. False: nothing was done, unless the message says that nobody knows. The unit stays the caller's. */
 bool work_place_commit(WorkPlace *place, Site *site, Work *work, GError **error);

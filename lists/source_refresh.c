@@ -85,8 +85,9 @@ static bool carry_out(Refresh *refresh, Page *page, bool *last, GError **error)
     refresh->work = work;
     g_ptr_array_set_size(refresh->came, 0);
     g_ptr_array_set_size(refresh->went, 0);
-    if (!work_begin(work, error) || !source_check_turn(run->store, refresh->source, error) ||
-        !page(refresh, last, error) || !run->commit(work, run->data, error))
+    if (!work_begin_people(work, refresh->list->list_id, error) ||
+        !source_check_turn(run->store, refresh->source, error) || !page(refresh, last, error) ||
+        !run->commit(work, run->data, error))
         return false;
     refresh->result->joined += refresh->came->len;
     refresh->result->left += refresh->went->len;
@@ -302,7 +303,7 @@ static bool write_end(const Refresh *refresh, GError **error)
     g_autofree char *before = g_strdup(refresh->source->fault);
     fill_end(refresh);
     g_autoptr(Work) work = work_new(run->store, run->site, run->actor);
-    return work_begin(work, error) && source_end(run->store, refresh->source, error) &&
+    return work_begin_people(work, refresh->list->list_id, error) && source_end(run->store, refresh->source, error) &&
            tell_owners(refresh, work, before, error) && run->commit(work, run->data, error);
 }
 

@@ -39,7 +39,7 @@ bool autoresponse_forget(Store *store, const char *list_id, const char *kind, co
 
 bool autoresponse_expire(Store *store, int64_t before, int64_t *removed, GError **error)
 {
-    return STORE_WRITE(
+    return STORE_WRITE_PEOPLE(
         store, error,
         query_run(store, error, removed, "DELETE FROM autoresponse WHERE answered_at < $1", INTEGER(before)));
 }

@@ -23,7 +23,7 @@ void canary_free(Canary *canary)
 
 bool canary_sent(Store *store, const char *host, const CanaryWay *way, const char *mail, int64_t now, GError **error)
 {
-    return STORE_WRITE(
+    return STORE_WRITE_PEOPLE(
         store, error,
         query_run(store, error, NULL,
                   "INSERT INTO canary_way (host, family, out_slice, in_slice, mail, sent_at, back_at, missing_since) "
@@ -35,11 +35,12 @@ bool canary_sent(Store *store, const char *host, const CanaryWay *way, const cha
 
 bool canary_back(Store *store, const char *host, const CanaryWay *way, int64_t now, GError **error)
 {
-    return STORE_WRITE(store, error,
-                       query_run(store, error, NULL,
-                                 "UPDATE canary_way SET back_at = $5, missing_since = 0 "
-                                 "WHERE host = $1 AND family = $2 AND out_slice = $3 AND in_slice = $4",
-                                 TEXT(host), TEXT(way->family), INTEGER(way->out), INTEGER(way->in), INTEGER(now)));
+    return STORE_WRITE_PEOPLE(store, error,
+                              query_run(store, error, NULL,
+                                        "UPDATE canary_way SET back_at = $5, missing_since = 0 "
+                                        "WHERE host = $1 AND family = $2 AND out_slice = $3 AND in_slice = $4",
+                                        TEXT(host), TEXT(way->family), INTEGER(way->out), INTEGER(way->in),
+                                        INTEGER(now)));
 }
 
 GPtrArray *canary_all(Store *store, const char *host, GError **error)
@@ -53,11 +54,12 @@ GPtrArray *canary_all(Store *store, const char *host, GError **error)
 
 bool canary_excuse(Store *store, const char *host, int64_t after, GError **error)
 {
-    return STORE_WRITE(store, error,
-                       query_run(store, error, NULL,
-                                 "UPDATE canary_way SET missing_since = 0 WHERE host = $1 AND missing_since > $2 "
-                                 "AND " OF_MAILS,
-                                 TEXT(host), INTEGER(after)));
+    return STORE_WRITE_PEOPLE(
+        store, error,
+        query_run(store, error, NULL,
+                  "UPDATE canary_way SET missing_since = 0 WHERE host = $1 AND missing_since > $2 "
+                  "AND " OF_MAILS,
+                  TEXT(host), INTEGER(after)));
 }
 
 const char *canary_queue(const Canary *canary)
@@ -67,29 +69,30 @@ const char *canary_queue(const Canary *canary)
 
 bool canary_forget_way(Store *store, const char *host, const CanaryWay *way, GError **error)
 {
-    return STORE_WRITE(store, error,
-                       query_run(store, error, NULL,
-                                 "DELETE FROM canary_way WHERE host = $1 AND family = $2 AND out_slice = $3 "
-                                 "AND in_slice = $4",
-                                 TEXT(host), TEXT(way->family), INTEGER(way->out), INTEGER(way->in)));
+    return STORE_WRITE_PEOPLE(store, error,
+                              query_run(store, error, NULL,
+                                        "DELETE FROM canary_way WHERE host = $1 AND family = $2 AND out_slice = $3 "
+                                        "AND in_slice = $4",
+                                        TEXT(host), TEXT(way->family), INTEGER(way->out), INTEGER(way->in)));
 }
 
 bool canary_forget(Store *store, const char *host, int64_t outs, int64_t ins, GError **error)
 {
-    return STORE_WRITE(store, error,
-                       query_run(store, error, NULL,
-                                 "DELETE FROM canary_way WHERE host = $1 AND (out_slice >= $2 OR in_slice >= $3) "
-                                 "AND ($2 = 0 OR (" OF_MAILS "))",
-                                 TEXT(host), INTEGER(outs), INTEGER(ins)));
+    return STORE_WRITE_PEOPLE(
+        store, error,
+        query_run(store, error, NULL,
+                  "DELETE FROM canary_way WHERE host = $1 AND (out_slice >= $2 OR in_slice >= $3) "
+                  "AND ($2 = 0 OR (" OF_MAILS "))",
+                  TEXT(host), INTEGER(outs), INTEGER(ins)));
 }
 
 bool canary_keep_families(Store *store, const char *host, const char *one, const char *other, GError **error)
 {
-    return STORE_WRITE(store, error,
-                       query_run(store, error, NULL,
-                                 "DELETE FROM canary_way WHERE host = $1 AND family <> $2 AND family <> $3 "
-                                 "AND " OF_MAILS,
-                                 TEXT(host), TEXT(one), TEXT(other)));
+    return STORE_WRITE_PEOPLE(store, error,
+                              query_run(store, error, NULL,
+                                        "DELETE FROM canary_way WHERE host = $1 AND family <> $2 AND family <> $3 "
+                                        "AND " OF_MAILS,
+                                        TEXT(host), TEXT(one), TEXT(other)));
 }
 
 static bool note_door(Store *store, const char *host, const char *door, int64_t now, int64_t usual, GError **error)
@@ -107,26 +110,27 @@ bool canary_came(Store *store, const char *host, const char *family, int64_t now
 {
     g_autofree char *door = g_strconcat(CANARY_DOOR, family, NULL);
     const char *other = strcmp(family, "ipv6") == 0 ? CANARY_DOOR "ipv4" : CANARY_DOOR "ipv6";
-    return STORE_WRITE(store, error,
-                       query_run(store, error, NULL,
-                                 "DELETE FROM canary_way WHERE host = $1 AND family = $2 AND EXISTS "
-                                 "(SELECT 1 FROM canary_way WHERE host = $1 AND family = $3 AND missing_since <> 0)",
-                                 TEXT(host), TEXT(other), TEXT(door)) &&
-                           note_door(store, host, door, now, usual, error) &&
-                           query_run(store, error, NULL,
-                                     "UPDATE canary_way SET missing_since = back_at WHERE host = $1 AND family = $2 "
-                                     "AND back_at - sent_at > $4 AND $3 - back_at > $4 AND EXISTS "
-                                     "(SELECT 1 FROM canary_way AS this WHERE this.host = $1 AND this.family = $5 "
-                                     "AND $3 - this.sent_at > $4)",
-                                     TEXT(host), TEXT(other), INTEGER(now), INTEGER(usual), TEXT(door)));
+    return STORE_WRITE_PEOPLE(
+        store, error,
+        query_run(store, error, NULL,
+                  "DELETE FROM canary_way WHERE host = $1 AND family = $2 AND EXISTS "
+                  "(SELECT 1 FROM canary_way WHERE host = $1 AND family = $3 AND missing_since <> 0)",
+                  TEXT(host), TEXT(other), TEXT(door)) &&
+            note_door(store, host, door, now, usual, error) &&
+            query_run(store, error, NULL,
+                      "UPDATE canary_way SET missing_since = back_at WHERE host = $1 AND family = $2 "
+                      "AND back_at - sent_at > $4 AND $3 - back_at > $4 AND EXISTS "
+                      "(SELECT 1 FROM canary_way AS this WHERE this.host = $1 AND this.family = $5 "
+                      "AND $3 - this.sent_at > $4)",
+                      TEXT(host), TEXT(other), INTEGER(now), INTEGER(usual), TEXT(door)));
 }
 
 bool canary_forget_doors(Store *store, const char *host, GError **error)
 {
-    return STORE_WRITE(store, error,
-                       query_run(store, error, NULL,
-                                 "DELETE FROM canary_way WHERE host = $1 AND family LIKE '" CANARY_DOOR "%'",
-                                 TEXT(host)));
+    return STORE_WRITE_PEOPLE(store, error,
+                              query_run(store, error, NULL,
+                                        "DELETE FROM canary_way WHERE host = $1 AND family LIKE '" CANARY_DOOR "%'",
+                                        TEXT(host)));
 }
 
 bool canary_is_mail(const Canary *canary)

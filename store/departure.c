@@ -241,7 +241,7 @@ bool departure_undo(Store *store, const char *token, int64_t now, GError **error
 
 bool departure_expire(Store *store, int64_t now, int64_t *removed, GError **error)
 {
-    return STORE_WRITE(
+    return STORE_WRITE_PEOPLE(
         store, error,
         query_run(store, error, NULL,
                   "INSERT INTO spent_token (token, fate, spent_at) SELECT DISTINCT token, $2, $1 FROM departure "

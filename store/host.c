@@ -347,7 +347,7 @@ bool host_claim(Store *store, const char *what, const char *name, int64_t epoch,
     if (!read_claim(store, what, &claim, error))
         return false;
     *held = claim.living && strcmp(claim.host, name) == 0 && claim.epoch == epoch;
-    return claim.living || STORE_WRITE(store, error, take_claim(store, what, name, epoch, held, error));
+    return claim.living || STORE_WRITE_PEOPLE(store, error, take_claim(store, what, name, epoch, held, error));
 }
 
 /* ---- the site ---- */

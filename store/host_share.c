@@ -77,5 +77,5 @@ static bool raise_part(Store *store, Host *host, GError **error)
 
 bool host_share_raise(Store *store, Host *host, GError **error)
 {
-    return STORE_WRITE(store, error, raise_part(store, host, error));
+    return STORE_WRITE_PEOPLE(store, error, raise_part(store, host, error));
 }

@@ -99,9 +99,9 @@ bool store_expire_rows(Store *store, const char *find, const char *remove, int64
     bool more = true;
     while (more) {
         int64_t last;
-        if (!STORE_WRITE(store, error,
-                         find_portion(store, find, before, &last, &more, error) &&
-                             query_run(store, error, NULL, remove, INTEGER(last))))
+        if (!STORE_WRITE_PEOPLE(store, error,
+                                find_portion(store, find, before, &last, &more, error) &&
+                                    query_run(store, error, NULL, remove, INTEGER(last))))
             return false;
     }
     return true;

@@ -251,7 +251,7 @@ bool pending_count(Store *store, int64_t now, int64_t *count, int64_t *oldest, G
 
 bool pending_expire(Store *store, int64_t now, int64_t *removed, GError **error)
 {
-    return STORE_WRITE(
+    return STORE_WRITE_PEOPLE(
         store, error,
         query_run(store, error, NULL,
                   "INSERT INTO spent_token (token, fate, spent_at) SELECT token, $2, $1 FROM pending "

@@ -48,7 +48,7 @@ bool session_add_link(Store *store, const char *address, const char *token, int6
                           .agent = (char[]){""},
                           .made_at = now,
                           .expires_at = now + SESSION_LINK_LIFE};
-    return STORE_WRITE(store, error, add(store, LINK, &link, token, error));
+    return STORE_WRITE_PEOPLE(store, error, add(store, LINK, &link, token, error));
 }
 
 static Session *find(Store *store, SessionKind kind, const char *token, int64_t now, GError **error)
@@ -105,14 +105,15 @@ static bool begin(Store *store, const char *link, const char *token, const char 
 
 bool session_begin(Store *store, const char *link, const char *token, const char *agent, int64_t now, GError **error)
 {
-    return STORE_WRITE(store, error, begin(store, link, token, agent, now, error));
+    return STORE_WRITE_PEOPLE(store, error, begin(store, link, token, agent, now, error));
 }
 
 bool session_touch(Store *store, int64_t key, int64_t now, GError **error)
 {
-    return STORE_WRITE(store, error,
-                       query_run(store, error, NULL, "UPDATE session SET seen_at = $2, expires_at = $3 WHERE key = $1",
-                                 INTEGER(key), INTEGER(now), INTEGER(now + SESSION_LIFE)));
+    return STORE_WRITE_PEOPLE(store, error,
+                              query_run(store, error, NULL,
+                                        "UPDATE session SET seen_at = $2, expires_at = $3 WHERE key = $1", INTEGER(key),
+                                        INTEGER(now), INTEGER(now + SESSION_LIFE)));
 }
 
 GPtrArray *session_all(Store *store, const char *address, int64_t now, GError **error)
@@ -128,15 +129,15 @@ GPtrArray *session_all(Store *store, const char *address, int64_t now, GError **
 bool session_end(Store *store, const char *address, int64_t key, int64_t kept, GError **error)
 {
     g_autofree char *folded = email_folded(address);
-    return STORE_WRITE(store, error,
-                       query_run(store, error, NULL,
-                                 "DELETE FROM session WHERE folded = $1 AND kind = 1 AND key <> $3 "
-                                 "AND (key = $2 OR $2 = 0)",
-                                 TEXT(folded), INTEGER(key), INTEGER(kept)));
+    return STORE_WRITE_PEOPLE(store, error,
+                              query_run(store, error, NULL,
+                                        "DELETE FROM session WHERE folded = $1 AND kind = 1 AND key <> $3 "
+                                        "AND (key = $2 OR $2 = 0)",
+                                        TEXT(folded), INTEGER(key), INTEGER(kept)));
 }
 
 bool session_expire(Store *store, int64_t now, GError **error)
 {
-    return STORE_WRITE(store, error,
-                       query_run(store, error, NULL, "DELETE FROM session WHERE expires_at <= $1", INTEGER(now)));
+    return STORE_WRITE_PEOPLE(
+        store, error, query_run(store, error, NULL, "DELETE FROM session WHERE expires_at <= $1", INTEGER(now)));
 }

@@ -637,6 +637,8 @@ bool write_begin(Store *store, Write *write, WriteScope scope, GError **error)
     write->changed_ever = store->driver->changed_ever(store->connection);
     if (store->doomed)
         return fail(error, FAIL_LATER, "the transaction failed earlier and will be rolled back");
+    if (write->own && scope == WRITE_PEOPLE)
+        return store_begin_people(store, NULL, error);
     return (scope == WRITE_LIST || lock_site(store, error)) && store_begin(store, error);
 }
 

@@ -70,9 +70,9 @@ void store_rollback(Store *store);
  * other connections write for other lists meanwhile; store_begin() waits for all of them. */
 bool store_begin_lists(Store *store, const GPtrArray *list_ids, GError **error);
 /* Begin a transaction that changes what belongs to people (members, addresses, users, requests that wait, accounts,
- * rows of the outbox, events), and, where list_id is not NULL, rows of that list, too. Of these transactions there is
- * one at a time, so settings and secrets may be written in it as well, but posts of other lists are settled meanwhile.
- * Its locks are taken as those of store_begin_lists(). */
+ * rows of the outbox, events, what is noted of jobs and hosts), and, where list_id is not NULL, rows of that list, too.
+ * Of these transactions there is one at a time, so settings and secrets may be written in it as well, but posts of
+ * other lists are settled meanwhile. Its locks are taken as those of store_begin_lists(). */
 bool store_begin_people(Store *store, const char *list_id, GError **error);
 /* Let the commits of this connection not wait for the disk from now on. They are durable once the caller has synced the
  * file *fd (borrowed) after them, as a caller can who syncs a batch of files anyway. When that sync fails, end the

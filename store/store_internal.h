@@ -99,8 +99,9 @@ typedef struct Write {
 } Write;
 /* Say what is written. Within store_begin(), nobody else writes, and both mean the same. Within store_begin_lists(),
  * WRITE_LIST (rows of these lists) needs no further lock. The first WRITE_SITE (people, counters, accounts) waits for
- * other transactions that have done the same. */
-typedef enum WriteScope { WRITE_SITE, WRITE_LIST } WriteScope;
+ * other transactions that have done the same. A transaction of its own is that of store_begin(), and with WRITE_PEOPLE
+ * (the rest means WRITE_SITE) that of store_begin_people(). */
+typedef enum WriteScope { WRITE_SITE, WRITE_LIST, WRITE_PEOPLE } WriteScope;
 bool write_begin(Store *store, Write *write, WriteScope scope, GError **error);
 bool write_end(Store *store, const Write *write, bool ok, GError **error);
 
@@ -115,6 +116,8 @@ bool write_end(Store *store, const Write *write, bool ok, GError **error);
 #define STORE_WRITE(store, error, expression) STORE_WRITE_IN(WRITE_SITE, store, error, expression)
 /* Do STORE_WRITE with WRITE_LIST: for rows that belong to one list, and that no other list's post may change. */
 #define STORE_WRITE_LIST(store, error, expression) STORE_WRITE_IN(WRITE_LIST, store, error, expression)
+/* Do STORE_WRITE with WRITE_PEOPLE: for rows that store_begin_people() allows, also where posts of lists go on. */
+#define STORE_WRITE_PEOPLE(store, error, expression) STORE_WRITE_IN(WRITE_PEOPLE, store, error, expression)
 #define STORE_WRITE_IN(scope, store, error, expression)                                              \
     ({                                                                                               \
         Write write_;                                                                                \

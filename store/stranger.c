@@ -163,16 +163,16 @@ bool stranger_expire(Store *store, int64_t before, StoreProgress *progress, void
 {
     int64_t portion = PORTION, after = 0;
     *removed = 0;
-    if (!STORE_WRITE(store, error, spare(store, before, error)))
+    if (!STORE_WRITE_PEOPLE(store, error, spare(store, before, error)))
         return false;
     while (portion == PORTION) {
-        if (!STORE_WRITE(store, error, expire_members(store, before, &portion, error)))
+        if (!STORE_WRITE_PEOPLE(store, error, expire_members(store, before, &portion, error)))
             return false;
         *removed += portion;
         progress(data);
     }
     for (bool more = true; more;) {
-        if (!STORE_WRITE(store, error, forget_addresses(store, &after, &more, error)))
+        if (!STORE_WRITE_PEOPLE(store, error, forget_addresses(store, &after, &more, error)))
             return false;
         progress(data);
     }

@@ -34,23 +34,24 @@ static bool take(Store *store, const char *name, int64_t now, int64_t due_at, bo
 
 bool task_job_take(Store *store, const char *name, int64_t now, int64_t due_at, bool *taken, GError **error)
 {
-    return STORE_WRITE(store, error, take(store, name, now, due_at, taken, error));
+    return STORE_WRITE_PEOPLE(store, error, take(store, name, now, due_at, taken, error));
 }
 
 bool task_job_end(Store *store, const TaskJob *job, GError **error)
 {
     bool failed = job->fault && *job->fault;
-    return STORE_WRITE(store, error,
-                       query_run(store, error, NULL,
-                                 "UPDATE job SET ended_at = $2, due_at = $3, done = $4, runs = runs + 1, "
-                                 "failures = failures + $5, fault = $6 WHERE name = $1",
-                                 TEXT(job->name), INTEGER(job->ended_at), INTEGER(job->due_at), INTEGER(job->done),
-                                 INTEGER(failed), TEXT(failed ? job->fault : "")));
+    return STORE_WRITE_PEOPLE(store, error,
+                              query_run(store, error, NULL,
+                                        "UPDATE job SET ended_at = $2, due_at = $3, done = $4, runs = runs + 1, "
+                                        "failures = failures + $5, fault = $6 WHERE name = $1",
+                                        TEXT(job->name), INTEGER(job->ended_at), INTEGER(job->due_at),
+                                        INTEGER(job->done), INTEGER(failed), TEXT(failed ? job->fault : "")));
 }
 
 bool task_job_remove(Store *store, const char *name, GError **error)
 {
-    return STORE_WRITE(store, error, query_run(store, error, NULL, "DELETE FROM job WHERE name = $1", TEXT(name)));
+    return STORE_WRITE_PEOPLE(store, error,
+                              query_run(store, error, NULL, "DELETE FROM job WHERE name = $1", TEXT(name)));
 }
 
 static bool is_living(const GPtrArray *hosts, const char *name)

@@ -53,11 +53,12 @@ Ticket *ticket_find(Store *store, const char *token, int64_t now, GError **error
 
 bool ticket_expire(Store *store, int64_t now, int64_t *removed, GError **error)
 {
-    return STORE_WRITE(store, error,
-                       query_run(store, error, removed,
-                                 "DELETE FROM ticket WHERE expires_at <= $1 OR (NOT EXISTS (SELECT 1 FROM held WHERE "
-                                 "held.list = ticket.list AND held.number BETWEEN ticket.first AND ticket.last) "
-                                 "AND NOT EXISTS (SELECT 1 FROM pending WHERE pending.list = ticket.list AND "
-                                 "pending.number BETWEEN ticket.first_request AND ticket.last_request))",
-                                 INTEGER(now)));
+    return STORE_WRITE_PEOPLE(
+        store, error,
+        query_run(store, error, removed,
+                  "DELETE FROM ticket WHERE expires_at <= $1 OR (NOT EXISTS (SELECT 1 FROM held WHERE "
+                  "held.list = ticket.list AND held.number BETWEEN ticket.first AND ticket.last) "
+                  "AND NOT EXISTS (SELECT 1 FROM pending WHERE pending.list = ticket.list AND "
+                  "pending.number BETWEEN ticket.first_request AND ticket.last_request))",
+                  INTEGER(now)));
 }

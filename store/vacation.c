@@ -20,7 +20,7 @@ static bool member_of(const char *member_id, int64_t *member, GError **error)
 bool vacation_turn(Store *store, int64_t now, int64_t *changed, GError **error)
 {
     int64_t begun = 0, ended = 0;
-    bool done = STORE_WRITE(
+    bool done = STORE_WRITE_PEOPLE(
         store, error,
         query_run(store, error, NULL, BACK "IN (SELECT member FROM vacation WHERE ends_at <= $1 AND begun = 1)",
                   INTEGER(now)) &&

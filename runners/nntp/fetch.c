@@ -107,7 +107,7 @@ static bool write_batch(Runner *runner, const FetchBatch *batch, bool *moved, GE
     const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_TIMER, .from = "-"};
     g_autoptr(Work) work = work_new(shared->store, &shared->site, &actor);
     int64_t watermark;
-    if (!work_begin(work, error))
+    if (!work_begin_people(work, list->list_id, error))
         return false;
     bool done = news_watermark(shared->store, list->list_id, list->linked_newsgroup, &watermark, error);
     *moved = done && watermark != batch->before;

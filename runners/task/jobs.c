@@ -47,7 +47,7 @@ static bool work_on_list(const JobPlace *place, const char *list_id, ListJob *jo
     const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_TIMER, .from = "task"};
     g_autoptr(Work) work = work_new(place->store, place->site, &actor);
     g_autoptr(GError) missing = NULL;
-    if (!work_begin(work, error))
+    if (!work_begin_people(work, list_id, error))
         return false;
     g_autoptr(List) list = list_by_id(place->store, list_id, &missing);
     if (!list || !job(work, list, done, list ? error : NULL)) {
@@ -132,7 +132,10 @@ static bool send_one(const JobPlace *place, int64_t number, int64_t *done, GErro
     const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_TIMER, .from = "task"};
     g_autoptr(Work) work = work_new(place->store, place->site, &actor);
     g_autoptr(GError) fault = NULL;
-    if (!work_begin(work, error))
+    g_autoptr(Scheduled) waiting = scheduled_find(place->store, number, &fault);
+    if (!waiting)
+        return fail_unless(error, FAIL_MISSING, &fault);
+    if (!work_begin_people(work, waiting->list_id, error))
         return false;
     if (scheduled_post_due(work, number, &fault)) {
         bool kept = work_commit(work, runner_spool(place->runner), error);

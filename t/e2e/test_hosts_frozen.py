@@ -22,6 +22,9 @@ pytestmark = pytest.mark.skipif(not postgresql.programs(), reason="PostgreSQL's 
 ANNE, BOB = "anne@example.org", "bob@example.net"
 LOCKED = ("SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE '%@a.example.com' AND "
           "wait_event_type = 'Lock'")
+SCHEMA_WAITS = ("SELECT a.application_name, a.query FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid "
+                "WHERE l.locktype = 'advisory' AND NOT l.granted AND l.objsubid = 1 AND "
+                "(l.classid::bigint << 32 | l.objid::bigint) = 'site'::regnamespace::oid::bigint << 31")
 WITHIN = LOCKED + " AND application_name LIKE 'listrunner%'"
 
 
@@ -138,3 +141,18 @@ def test_a_stopped_import_stops_nobody_for_long(pair, server, tmp_path):
             told = process.communicate(timeout=60)[0].decode()
     assert process.returncode != 0 and "this process stood still in a transaction, which was undone" in told, told
     assert "third" not in a.cli("list", "ls")
+
+
+def test_the_timer_waits_for_no_post(pair, server):
+    """Its jobs run while another transaction holds its part of the lock of the schema, as that of each post does. One
+    that wanted the whole lock would wait, and hold up all posts that come behind it."""
+    a, _ = pair
+    a.cli("list", "set", f"talk@{HOST}", "default_nonmember_action=hold")
+    for number in range(2):
+        send(a, f"stranger {number}")
+    wait_until(lambda: len(a.cli("held", "ls", "--names").split()) == 2, 60, "the posts to be held")
+    with contextlib.closing(postgresql.connect(server.url("site"))) as connection:
+        connection.execute("SELECT pg_advisory_xact_lock_shared('site'::regnamespace::oid::bigint << 31)")
+        for job in (name for name in a.jobs() if "@" not in name):  # the others are b's own
+            a.run_job(job)
+            assert server.sql(SCHEMA_WAITS, database="listrunner") == []
