@@ -10,7 +10,9 @@ import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
+import threading
 from collections import Counter
 from email import message_from_bytes
 
@@ -280,6 +282,81 @@ def test_an_old_one_is_put_back(site, clock):
     assert site.arrived() == {("anne@example.org", "late"): 1}
 
 
+def test_a_drained_host(site):
+    """One that is drained takes nothing from other hosts, even from one that does not know of it yet."""
+    a = site.make("a")
+    a.create_list("talk", members=["anne@example.org"])
+    a.start()
+    client = Client(a.door, context(site.authority.certify("a.example.com"), site.authority), "a.example.com")
+    client.say(b"LHLO a.example.com", b"250")
+
+    def answers(code):
+        client.say(b"RSET", b"250")
+        return client.say(b"MAIL FROM:<>", b"").startswith(code)
+    wait_until(lambda: answers(b"250"), 30, "the door to take entries")
+    a.cli("host", "drain", "a.example.com")
+    wait_until(lambda: answers(b"451"), 30, "the door to refuse")
+    client.say(b"RCPT TO:<out@a.example.com>", b"503")
+    a.cli("host", "drain", "a.example.com", "--undo")
+    wait_until(lambda: answers(b"250"), 30, "the door to take entries again")
+    client.close()
+
+
+class FalseDoor:
+    """A server in the place of a host's door, with a certificate that is not the host's. What it is told is kept."""
+
+    def __init__(self, port, certificate):
+        self.told, self.refused = [], 0
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(certificate)
+        self.listening = socket.create_server(("127.0.0.1", port))
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                connection, _ = self.listening.accept()
+            except OSError:
+                return
+            try:
+                with self.context.wrap_socket(connection, server_side=True) as client:
+                    client.sendall(b"220 ready\r\n")
+                    while octets := client.recv(1 << 16):
+                        self.told.append(octets)
+                        client.sendall(b"250 yes\r\n")
+            except OSError:
+                self.refused += 1
+
+    def close(self):
+        self.listening.shutdown(socket.SHUT_RDWR)
+        self.listening.close()
+
+
+def test_false_doors(site, tmp_path):
+    """A post for the archives of two hosts is told to neither of two servers in their places: one has a certificate of
+    another authority, the other that of another host. When the hosts are back, each archives it once."""
+    kept = {"archiver.maildir": {"host": "b.example.com"}, "archiver.mbox": {"host": "c.example.com"}}
+    a, b, c = (site.make(name, kept) for name in "abc")
+    a.create_list("talk", members=["anne@example.org"])
+    for host in (b, c):
+        host.set({"runner.door": {"listen": f"127.0.0.1:{free_port()}"}})  # not where the others look for it
+    foreign = Authority(tmp_path / "foreign").certify("b.example.com")
+    doors = [FalseDoor(b.door, foreign), FalseDoor(c.door, site.authority.certify("d.example.com"))]
+    for host in (a, b, c):
+        host.start()
+    a.lmtp_send(post(subject="private", to=LIST), LIST)
+    wait_until(lambda: all(door.refused or door.told for door in doors), 60, lambda: [door.refused for door in doors])
+    assert not any(door.told for door in doors), [door.told for door in doors]
+    assert waiting(a, "handover")
+    for door in doors:
+        door.close()
+    for host in (b, c):
+        host.set({"runner.door": {"listen": f"127.0.0.1:{host.door}"}})
+        host.cli("reload")
+    wait_until(lambda: archived(b) == {"private": 1} and not waiting(a, "handover"), 90, lambda: archived(b))
+    assert not any(door.told for door in doors)
+
+
 FAN_OUT = {"host": {"fan_out_over": 100}, "transport.relay": {"recipients_per_transaction": 50}}
 
 
@@ -520,6 +597,26 @@ def test_kills(site):
     # Each of two connections has a transaction of 10 recipients in flight, and one behind it.
     repeats = sum(count - 1 for count in arrived.values())
     assert repeats <= len(subjects) * 2 * 2 * 10, f"{repeats} repeats"
+
+
+def test_parts_wait_for_their_host(site):
+    """A part whose message is joined on a host that is away waits for that host: it is not joined anywhere else."""
+    a, b = site.make("a"), site.make("b")
+    a.create_list("talk", members=["anne@example.org"], settings=["defragment=on", "subject_prefix="])
+    a.start()
+    b.start()
+    first, second = fragment(post(subject="whole", to=LIST, body="line\n" * 200), "p1@cut.example", 2,
+                             "poster@example.net", LIST, random.Random(5))
+    b.lmtp_send(first, LIST)
+    wait_until(lambda: "result=opened" in b.log_text(), 60, "the set")
+    b.stop()
+    a.lmtp_send(second, LIST)
+    wait_until(lambda: "wait for the host b.example.com" in a.run("status").stdout, 60, lambda: a.run("status").stdout)
+    assert "result=taken-back" not in a.log_text() and waiting(a, "handover")
+    b.start()
+    wait_until(site.arrived, 90, lambda: f"{waiting(a, 'defragment', 'handover')} {waiting(b, 'defragment')}")
+    assert site.arrived() == {("anne@example.org", "whole"): 1}
+    assert "result=taken-back" not in a.log_text()
 
 
 def archived(host):

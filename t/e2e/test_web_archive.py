@@ -38,12 +38,16 @@ def world(instances, sink):
     return instance
 
 
-def send(instance, name, number, subject="", body="It rains.\n", answers=None, sender=ANNE, **more):
+def send(instance, name, number, *words, **more):
+    send_soon(instance, name, number, *words, **more)
+    instance.wait_idle()
+
+
+def send_soon(instance, name, number, subject="", body="It rains.\n", answers=None, sender=ANNE, **more):
     extra = [f"References: <{name}-{answers}@example.net>"] if answers is not None else []
     octets = post(sender=sender, to=f"{name}@{HOST}", message_id=f"<{name}-{number}@example.net>", extra=extra,
                   subject=subject or f"Number {number}", body=body, **more)
     instance.lmtp_send(octets, f"{name}@{HOST}")
-    instance.wait_idle()
 
 
 def home(name):
@@ -211,6 +215,11 @@ def test_private_and_no_archives(world):
         assert world.pages.get(f"{home('owls')}/{path}").status == 403
     everywhere = world.pages.get("/search?q=frost").says("Public frost")
     assert "Secret" not in everywhere.text
+    for number in range(2, 25):  # more than one page of results: they leave room for what may be shown
+        send_soon(world, "owls", number, "Secret frost")
+    world.wait_idle()
+    first = world.pages.get("/search?q=frost&by=date").says("Public frost")
+    assert "behind=" not in first.text
     world.cli("list", "set", f"cats@{HOST}", "archive_policy=never")
     assert world.pages.get(home("cats")).status == 404
     assert "Public frost" not in world.pages.get("/search?q=frost").text  # though it is remembered as public
