@@ -53,6 +53,7 @@ typedef struct Plan {
     unsigned kill_at;   /* the call on the spool before which it is killed, from 1 */
     unsigned create_at; /* the file made in the spool that finds no room */
     unsigned read_at;   /* the first reading of the database, while an issue is written, that fails */
+    bool once;          /* it alone fails */
     rlim_t room;        /* bytes that the file of an issue may have; 0: any number */
 } Plan;
 
@@ -84,7 +85,7 @@ int fclose(FILE *stream)
 
 ssize_t pread64(int fd, void *data, size_t length, off64_t offset)
 {
-    if (issue && plan.read_at > 0 && ++readings >= plan.read_at) {
+    if (issue && plan.read_at > 0 && ++readings >= plan.read_at && (!plan.once || readings == plan.read_at)) {
         errno = EIO;
         return -1;
     }
@@ -447,6 +448,13 @@ static void test_unreadable(Bench *bench, gconstpointer data)
         assert_not_broken(bench, (Plan){.read_at = at}, 1);
 }
 
+/* One reading fails in the turn that writes the posts of the first issue, and all that follow succeed. */
+static void test_unreadable_once(Bench *bench, gconstpointer data)
+{
+    bench->filler = VERY_LARGE;
+    assert_not_broken(bench, (Plan){.read_at = 4000, .once = true}, 1);
+}
+
 /* There is room for a part of its file only. */
 static void test_unwritable(Bench *bench, gconstpointer data)
 {
@@ -477,6 +485,7 @@ int main(int argc, char **argv)
     ADD("set aside", test_set_aside, NULL);
     ADD("damaged", test_damaged, NULL);
     ADD("posts cannot be read", test_unreadable, NULL);
+    ADD("one reading of posts fails", test_unreadable_once, NULL);
     ADD("an issue cannot be written", test_unwritable, NULL);
     int result = g_test_run();
     unlink(clock_path);

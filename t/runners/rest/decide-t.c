@@ -9,6 +9,7 @@
 #include "runners/rest/subscriptions.h"
 #include "store/held.h"
 #include "store/pending.h"
+#include "store/store_internal.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"
 
@@ -142,6 +143,36 @@ static void test_held(void)
     g_assert_cmpint(ask("POST", "/3.1/lists/" ANT "/held/1", "action=discard"), ==, 404);
 }
 
+/* Run statements of SQL that change the database's schema. */
+static void change(const char *const *statements)
+{
+    GError *error = NULL;
+    for (; *statements; statements++)
+        assert_ok(query_all(store, &error, NULL, *statements, NULL, 0), error);
+}
+
+/* A decision that could not be committed is not answered as one that was made. */
+static void test_commit_fails(void)
+{
+    static const char *const fails[] = {
+        "CREATE TABLE nowhere (id INTEGER REFERENCES list (key) DEFERRABLE INITIALLY DEFERRED)",
+        "CREATE TRIGGER bad AFTER DELETE ON held BEGIN INSERT INTO nowhere VALUES (-1); END", NULL};
+    static const char *const works[] = {"DROP TRIGGER bad", "DROP TABLE nowhere", NULL};
+    if (!fixture_is_sqlite())
+        return;
+    GError *error = NULL;
+    int64_t first = hold(ANT), second = hold(ANT), theirs = hold(BEE);
+    g_autoptr(Held) held = held_find(store, first, &error);
+    assert_ok(held != NULL, error);
+    g_autofree char *path = g_strdup_printf("/3.1/lists/" ANT "/held/%d", (int)held->list_number);
+    change(fails);
+    g_assert_cmpint(ask("POST", path, "action=discard"), ==, 503);
+    g_assert_true(is_held(first) && is_held(second) && is_held(theirs));
+    change(works);
+    g_assert_cmpint(ask("POST", path, "action=discard"), ==, 204);
+    g_assert_true(!is_held(first) && is_held(second) && is_held(theirs));
+}
+
 static int join_by(const char *who, const char *list_id, const char *address, const char *sure)
 {
     g_autofree char *parameters = g_strdup_printf("list_id=%s&subscriber=%s%s", list_id, address, sure);
@@ -223,6 +254,7 @@ int main(int argc, char **argv)
     g_test_add_func("/rest/decide/what is the person's own", test_what_is_the_persons_own);
     g_test_add_func("/rest/decide/requests", test_requests);
     g_test_add_func("/rest/decide/held posts", test_held);
+    g_test_add_func("/rest/decide/a commit fails", test_commit_fails);
     g_test_add_func("/rest/decide/whose an address is", test_vouching);
     g_test_add_func("/rest/decide/a user stands for an address", test_user_of_others);
     int code = g_test_run();
