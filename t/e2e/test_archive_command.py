@@ -5,7 +5,9 @@ import contextlib
 import json
 import mailbox
 import os
+import re
 import subprocess
+import time
 
 import pytest
 
@@ -226,6 +228,30 @@ def test_import_of_unusual_mailboxes(indexed, tmp_path):
     box.write_text("")
     done = indexed.run("archive", "import", address, box)
     assert done.returncode == 0 and "0 posts added" in done.stdout, done
+
+
+def test_the_time_of_an_imported_post(indexed, tmp_path):
+    """A post arrived when the last host of its way says so. Where there is none, the mailbox says it, unless it
+    contradicts the Date; then the Date does. A time that lies ahead counts for nothing."""
+    address = indexed.create_list("test", MEMBERS)
+    first, last = (f"Received: from {host} by lists.old.example; {day} Feb 2005 09:00:00 +0000\n"
+                   for host, day in (("first.example", "Tue, 8"), ("last.example", "Wed, 9")))
+    ahead = last.replace("2005", "2095")
+    date = "Date: Mon, 7 Feb 2005 09:00:00 +0000\n"
+    cases = [("way", "Thu Feb 10 09:00:00 2005", last + first + date, "2005-02-09"),
+             ("mailbox", "Thu Feb 10 09:00:00 2005", date, "2005-02-10"),
+             ("date", "Sat Feb 10 09:00:00 2001", date, "2005-02-07"),
+             ("dateless", "Thu Feb 10 09:00:00 2005", "", "2005-02-10"),
+             ("ahead", "Thu Feb 10 09:00:00 2005", ahead + date, "2005-02-10")]
+    box = tmp_path / "old.mbox"
+    box.write_text("".join(f"From anne@example.org {at}\n{fields}From: anne@example.org\nSubject: {name}\n"
+                           f"Message-ID: <{name}@x>\n\nsnow\n\n" for name, at, fields, _ in cases))
+    box.chmod(0o644)
+    assert f"{len(cases)} posts added" in indexed.cli("archive", "import", address, box)
+    files = [path for path in indexed.archive.glob(f"maildir/test.{HOST}/*/*") if path.is_file()]
+    days = {re.search(r"^Subject: (.*)$", path.read_text(), re.M).group(1):
+            time.strftime("%Y-%m-%d", time.gmtime(int(path.name.split(".")[0]))) for path in files}
+    assert days == {name: day for name, _, _, day in cases}
 
 
 def test_import_of_a_maildir_and_after_an_interruption(indexed, tmp_path):
