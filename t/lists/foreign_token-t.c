@@ -45,8 +45,13 @@ static int64_t hold(World *world, const char *list, const char *token, int64_t u
     GError *error = NULL;
     static const char text[] = "From: anne@example.org\r\nSubject: hello\r\n\r\nHi\r\n";
     g_autoptr(GBytes) message = octets_of(text);
-    Held held = {.list_id = (char *)list, .sender = (char *)"anne@example.org", .subject = (char *)"hello",
-                 .reason = (char *)"because", .meta = (char *)"{}", .held_at = clock_now(), .message = message};
+    Held held = {.list_id = (char *)list,
+                 .sender = (char *)"anne@example.org",
+                 .subject = (char *)"hello",
+                 .reason = (char *)"because",
+                 .meta = (char *)"{}",
+                 .held_at = clock_now(),
+                 .message = message};
     assert_ok(held_add(world->store, &held, &error), error);
     if (token)
         assert_ok(held_ask(world->store, held.number, token, until, &error), error);
@@ -63,9 +68,15 @@ static bool is_held(World *world, int64_t number)
 static int64_t ask(World *world, const char *list, const char *address, PendingWaitsFor waits_for, const char *token)
 {
     GError *error = NULL;
-    Pending request = {.kind = PENDING_JOIN, .list_id = (char *)list, .address = (char *)address,
-                       .waits_for = waits_for, .made_at = clock_now(), .asked_at = clock_now(),
-                       .expires_at = clock_now() + HOUR, .delivery_mode = -1, .delivery_status = -1};
+    Pending request = {.kind = PENDING_JOIN,
+                       .list_id = (char *)list,
+                       .address = (char *)address,
+                       .waits_for = waits_for,
+                       .made_at = clock_now(),
+                       .asked_at = clock_now(),
+                       .expires_at = clock_now() + HOUR,
+                       .delivery_mode = -1,
+                       .delivery_status = -1};
     assert_ok(pending_put(world->store, &request, token, &error), error);
     return request.number;
 }
@@ -126,7 +137,8 @@ static void test_requests(World *world, const void *data)
     int64_t later = ask(world, LIST, "e@example.org", PENDING_MODERATOR, NULL);
     tell_olga(world, of_letter,
               &(Ticket){.first_request = first, .last_request = last, .expires_at = clock_now() + HOUR});
-    g_autofree char *four = g_strdup_printf("accept r%d r%d r%d r%d", (int)first, (int)foreign, (int)person, (int)later);
+    g_autofree char *four = g_strdup_printf("accept r%d r%d r%d r%d", (int)first, (int)foreign, (int)person,
+                                            (int)later);
     g_assert_true(answer(world, world->list, of_letter, four));
     g_assert_false(world_waits(world, first));
     g_assert_true(world_is_member(world, "a@example.org"));

@@ -133,8 +133,12 @@ static void test_rejected(World *world, const void *data)
     for (size_t at = 0; at < G_N_ELEMENTS(posts); at++) {
         bool told;
         g_autoptr(GBytes) message = g_bytes_new_static(posts[at].text, strlen(posts[at].text));
-        Held held = {.list_id = (char *)LIST, .sender = (char *)"a@example.org", .reason = (char *)"because",
-                     .meta = (char *)"{}", .held_at = clock_now(), .message = message};
+        Held held = {.list_id = (char *)LIST,
+                     .sender = (char *)"a@example.org",
+                     .reason = (char *)"because",
+                     .meta = (char *)"{}",
+                     .held_at = clock_now(),
+                     .message = message};
         assert_ok(held_add(world->store, &held, &error), error);
         g_autoptr(Work) work = world_work(world);
         assert_ok(held_post_decide(work, held.number, HELD_REJECT, "no", &told, &error), error);

@@ -37,7 +37,7 @@ static void tear_down(Pair *pair, const void *data)
     fixture_close(&pair->fixture, data);
 }
 
-/* What the runner host of a host says: it may work until then, by clock_boot(). */
+/* Have the runner host of a host say that it may work until then, by clock_boot(). */
 static void say(Pair *pair, unsigned host, int64_t until)
 {
     GError *error = NULL;

@@ -56,7 +56,7 @@ static void tear_down(Fixture *fixture, const void *data)
     g_free(fixture->directory);
 }
 
-/* What the processes of a runner have done since their start, by their own word. */
+/* Have the processes of a runner say how much each has done since its start. */
 static void have_done(Fixture *fixture, unsigned runner, uint64_t first, uint64_t second)
 {
     fixture->workers[runner][0].watch.beat.done = first;
@@ -70,7 +70,8 @@ static void expect(const Fixture *fixture, const char *runner, json_int_t wanted
     const json_t *array = json_object_get(json_object_get(json_object_get(all, "runners"), runner), "done"), *one;
     json_int_t sum = 0;
     size_t at;
-    json_array_foreach(array, at, one) sum += json_integer_value(one);
+    json_array_foreach(array, at, one)
+        sum += json_integer_value(one);
     g_assert_cmpint(sum, ==, wanted);
 }
 

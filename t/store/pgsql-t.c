@@ -413,9 +413,16 @@ static void test_wrong_bytes(Fixture *fixture, const void *data)
     static const struct {
         const char *octets, *kept;
         size_t length;
-    } texts[] = {{"a\0b", "a\xef\xbf\xbd" "b", 3}, {"\xff", "\xef\xbf\xbd", 1}, {"\xc3\xa9", "\xc3\xa9", 2}, {"", "", 0}};
+    } texts[] = {{"a\0b",
+                  "a\xef\xbf\xbd"
+                  "b",
+                  3},
+                 {"\xff", "\xef\xbf\xbd", 1},
+                 {"\xc3\xa9", "\xc3\xa9", 2},
+                 {"", "", 0}};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
-        const Value values[] = {{.type = VALUE_TEXT, .data = texts[i].octets, .length = texts[i].length}, TEXT("beside")};
+        const Value values[] = {{.type = VALUE_TEXT, .data = texts[i].octets, .length = texts[i].length},
+                                TEXT("beside")};
         g_autoptr(Query) query = query_start(store, &error, "SELECT $1, $2", values, G_N_ELEMENTS(values));
         g_assert_no_error(error);
         g_assert_cmpint(query_step(query, &error), ==, STEP_ROW);
@@ -482,8 +489,7 @@ static void test_spoiled(Fixture *fixture, const void *data)
 }
 
 /* Keys of lists of which the first and the last have the same lock. */
-static const int64_t first_key = INT64_C(1) << 11, second_key = INT64_C(2) << 11,
-                     third_key = INT64_C(0x80000000) << 11;
+static const int64_t first_key = INT64_C(1) << 11, second_key = INT64_C(2) << 11, third_key = INT64_C(0x80000000) << 11;
 
 typedef struct Both {
     const char *path;

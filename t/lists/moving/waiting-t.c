@@ -35,7 +35,10 @@ static Moving *begin(World *world)
 {
     GError *error = NULL;
     bool whole;
-    const MovingSite site = {.store = world->store, .there = world->store, .site = &world->site, .tell = take_line,
+    const MovingSite site = {.store = world->store,
+                             .there = world->store,
+                             .site = &world->site,
+                             .tell = take_line,
                              .progress = take_progress};
     Moving *moving = moving_new(&site, "test source");
     assert_ok(moving_begin(moving, "held posts", LIST, MOVING_IN_PORTIONS, &whole, &error), error);
@@ -48,8 +51,13 @@ static int64_t bring(Moving *moving, const char *list, const char *id, int64_t h
 {
     GError *error = NULL;
     g_autoptr(GBytes) message = octets_of("From: anne@example.org\r\n\r\nHi\r\n");
-    Held held = {.list_id = (char *)list, .message_id = (char *)id, .sender = (char *)"anne@example.org",
-                 .subject = (char *)"hello", .reason = (char *)"because", .meta = (char *)"{}", .held_at = held_at,
+    Held held = {.list_id = (char *)list,
+                 .message_id = (char *)id,
+                 .sender = (char *)"anne@example.org",
+                 .subject = (char *)"hello",
+                 .reason = (char *)"because",
+                 .meta = (char *)"{}",
+                 .held_at = held_at,
                  .message = message};
     assert_ok(moving_held(moving, &held, &error), error);
     g_assert_cmpint(held.number, >, 0);

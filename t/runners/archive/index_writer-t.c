@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Test that the index has what the maildirs of two lists have: after batches that succeed, that fail and come again, and
- * whose index could not be written. */
+/* Test that the index has what the maildirs of two lists have: after batches that succeed, batches that fail and come
+ * again, and batches for which the index could not be written. */
 #include "runners/archive/index_writer.h"
 
 #include <fcntl.h>
@@ -111,7 +111,7 @@ static void test_looks(Fixture *fixture, const void *unused)
     index_writer_free(other);
 }
 
-/* What an index lacks that could not be written is told, and added when it can be written again. */
+/* Posts that could not be written into the index are told of, and added when it can be written again. */
 static void test_caught_up(Fixture *fixture, const void *unused)
 {
     (void)unused;

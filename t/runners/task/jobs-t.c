@@ -17,8 +17,12 @@ static int64_t hold(ListFrame *frame, const char *list, int days)
 {
     static const char text[] = "From: anne@example.org\r\nSubject: hello\r\n\r\nHi\r\n";
     g_autoptr(GBytes) message = g_bytes_new_static(text, sizeof text - 1);
-    Held held = {.list_id = (char *)list, .sender = (char *)"anne@example.org", .subject = (char *)"hello",
-                 .reason = (char *)"because", .meta = (char *)"{}", .held_at = clock_now() - days * DAY,
+    Held held = {.list_id = (char *)list,
+                 .sender = (char *)"anne@example.org",
+                 .subject = (char *)"hello",
+                 .reason = (char *)"because",
+                 .meta = (char *)"{}",
+                 .held_at = clock_now() - days * DAY,
                  .message = message};
     g_assert_true(held_add(frame->store, &held, &frame->error));
     return held.number;
@@ -49,7 +53,8 @@ static void test_whole_or_not(ListFrame *frame, const void *data)
         fresh[at] = hold(frame, lists[at], 1);
     }
     g_autofree char *refuse = g_strdup_printf("CREATE TRIGGER refuse BEFORE DELETE ON held WHEN OLD.number = %d "
-                                              "BEGIN SELECT RAISE(ABORT, 'refused'); END", (int)old[0][1]);
+                                              "BEGIN SELECT RAISE(ABORT, 'refused'); END",
+                                              (int)old[0][1]);
     list_frame_sql(frame, refuse);
     run_job(frame, "held-expiry");
     g_assert_true(is_held(frame, old[0][0]) && is_held(frame, old[0][1]));

@@ -98,7 +98,7 @@ static int compare(gconstpointer one, gconstpointer other)
     return strcmp(*(char *const *)one, *(char *const *)other);
 }
 
-/* What the program was told since the last call, in the order of the text. */
+/* Compare what the program was told since the last call, in the order of the text. */
 static void assert_said(Watched *watched, const char *wanted)
 {
     g_autofree char *said = NULL;
