@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -280,6 +281,35 @@ def test_begun_anew(instances, sink):
     assert refused.returncode == 1 and str(backup) in refused.stderr, refused
     assert instance.run("backup", "/dev/full/backup").returncode == 75
     assert HOST in (backup / "files" / instance.config.relative_to("/")).read_text()
+
+
+@pytest.mark.sqlite
+def test_a_change_that_is_being_made(instances, sink, tmp_path):
+    """A change that somebody is making when a backup begins is in it whole: its rows and its files."""
+    instance = instances(sink.port)
+    instance.create_store()
+    for name in ("one", "two"):
+        instance.create_list(name, members(name))
+    tmp_path.chmod(0o777)
+    backup, noted = tmp_path / "backup", instance.spool / ".backup" / "moment"
+    (instance.spool / ".out").mkdir(exist_ok=True)
+    with instance.database() as store:
+        store.isolation_level = None
+        before, = store.execute("SELECT value FROM store_version").fetchone()
+        store.execute("BEGIN IMMEDIATE")
+        store.execute("UPDATE store_version SET value = value + 1000")
+        running = subprocess.Popen([prefix() / "bin" / "listrunner", "--config", instance.config, "backup", backup])
+        try:
+            wait_until(lambda: noted.exists() or running.poll() is not None, 60, "names to be noted")
+            (instance.spool / ".out" / "of-the-change").write_bytes(b"x")
+            instance.own(instance.spool / ".out" / "of-the-change")
+            store.execute("COMMIT")
+            assert running.wait(120) == 0
+        finally:
+            running.kill()
+    with contextlib.closing(sqlite3.connect(backup / "listrunner.db")) as copy:
+        assert copy.execute("SELECT value FROM store_version").fetchone()[0] >= before + 1000
+    assert (backup / "spool" / ".out" / "of-the-change").exists()
 
 
 def test_configuration_by_a_relative_path(instances, sink):
