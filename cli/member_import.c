@@ -28,7 +28,7 @@ typedef struct MemberFileImport {
     GHashTable *domains; /* of the site: addresses in them are looked up */
     const char *file; /* for messages */
     Progress progress;
-    uint64_t taken, added, duplicate, bad;
+    uint64_t taken, added, duplicate, bad, other;
     Work *work; /* the unit of some thousand lines, and what it adds */
     uint64_t work_added, work_duplicate;
 } MemberFileImport;
@@ -38,6 +38,16 @@ static void complain(MemberFileImport *import, uint64_t number, const GError *er
     progress_end(&import->progress);
     plain_complain("%s:%" G_GUINT64_FORMAT ": %s", import->file, number, error->message);
     import->bad++;
+}
+
+/* A file of Google Groups says which part each has there: others than members are none here, and owners and managers
+ * come as owners and moderators. */
+static bool is_wanted(const MemberFileImport *import, MemberRank rank)
+{
+    return rank == RANK_UNSAID ||
+           (import->role == ROLE_OWNER       ? rank == RANK_OWNER
+            : import->role == ROLE_MODERATOR ? rank == RANK_MANAGER
+                                             : rank != RANK_NONE);
 }
 
 /* Most lines are of other domains, and cost no question to the store. */
@@ -57,7 +67,9 @@ static bool take_line(MemberFileImport *import, bool *last, GError **error)
     g_auto(MemberLine) line = {0};
     bool taken = member_lines_next(import->lines, &line, &refusal);
     *last = line.last;
-    if (taken && !line.last) {
+    if (taken && !line.last && !is_wanted(import, line.rank)) {
+        import->other++;
+    } else if (taken && !line.last) {
         taken = may_have(import, line.address, &refusal) &&
                 member_import_add(import->members, (int64_t)line.number, line.address, line.display_name, &line.own,
                                   &refusal);
@@ -159,6 +171,8 @@ static int run_import(Site *site, int argc, char **argv, GError **error)
     printf("%" G_GUINT64_FORMAT " added to %s as %s, %" G_GUINT64_FORMAT " there already, %" G_GUINT64_FORMAT
            " bad lines\n",
            import.added, list->posting_address, role_text(role), import.duplicate, import.bad);
+    if (import.other > 0)
+        printf("%" G_GUINT64_FORMAT " passed over, who have another Group status\n", import.other);
     return import.bad ? TOOL_NOT_SO : TOOL_OK;
 }
 
@@ -170,6 +184,7 @@ const Command member_import = {
     .summary = "Add members from a file or standard input",
     .details = "FILE is CSV with a first line that names its columns (address, display_name, delivery_mode,\n"
                "delivery_status; others are passed over), or has an address or 'Name <address>' a line.\n"
+               "Of a file of Google Groups, --role owner and moderator take its owners and managers alone.\n"
                "Bad lines are reported as FILE:LINE: REASON, the others are added; then the exit code is 1.",
     .least = 1,
     .most = 2,

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "mail/header.h"
 
+#define QUOTED_LINES_MAX 50 /* over which one quoted field goes */
 #define GROUP_TITLE "Members for group " /* the first line of a file of Google Groups, before that with the names */
 
 typedef enum MemberField {
@@ -16,7 +17,9 @@ typedef enum MemberField {
     FIELD_NAME_PART, /* the first or the last name */
     FIELD_NAME,
     FIELD_MODE,
-    FIELD_STATUS
+    FIELD_STATUS,
+    FIELD_RANK,   /* these two are of Google Groups */
+    FIELD_DELIVERY
 } MemberField;
 
 struct MemberLines {
@@ -25,6 +28,7 @@ struct MemberLines {
     bool begun;
     char delimiter;  /* 0: no CSV */
     GArray *columns; /* of MemberField */
+    GQueue ahead;    /* of GBytes: lines that were read, and come next */
     char text[MEMBER_LINE_MAX + 1];
 };
 
@@ -37,7 +41,20 @@ static const struct {
     {"email1value", FIELD_ADDRESS},  {"displayname", FIELD_NAME},    {"name", FIELD_NAME},
     {"nickname", FIELD_NICKNAME},    {"firstname", FIELD_NAME_PART}, {"givenname", FIELD_NAME_PART},
     {"lastname", FIELD_NAME_PART},   {"familyname", FIELD_NAME_PART}, {"deliverymode", FIELD_MODE},
-    {"deliverystatus", FIELD_STATUS},
+    {"deliverystatus", FIELD_STATUS}, {"groupstatus", FIELD_RANK},   {"emailstatus", FIELD_DELIVERY},
+    {"emailpreference", FIELD_DELIVERY},
+};
+
+/* Words of Google Groups for how mail comes, as title_key() has them. */
+static const struct {
+    const char *word;
+    int mode, status; /* -1: nothing is said */
+} deliveries[] = {
+    {"allemail", MODE_REGULAR, -1},          {"eachemail", MODE_REGULAR, -1},    {"email", MODE_REGULAR, -1},
+    {"digest", MODE_MIME_DIGESTS, -1},       {"abridged", MODE_SUMMARY_DIGESTS, -1},
+    {"dailysummary", MODE_SUMMARY_DIGESTS, -1}, {"noemail", -1, DELIVERY_BY_USER},
+    {"none", -1, DELIVERY_BY_USER},          {"bouncing", -1, DELIVERY_BY_BOUNCES},
+    {"active", -1, -1},                      {"normal", -1, -1},
 };
 
 void member_line_clear(MemberLine *line)
@@ -45,6 +62,7 @@ void member_line_clear(MemberLine *line)
     g_clear_pointer(&line->address, g_free);
     g_clear_pointer(&line->display_name, g_free);
     line->own = preferences_unset;
+    line->rank = RANK_UNSAID;
     line->last = false;
 }
 
@@ -53,6 +71,7 @@ MemberLines *member_lines_new(FILE *file)
     MemberLines *lines = g_new0(MemberLines, 1);
     lines->file = file;
     lines->columns = g_array_new(FALSE, FALSE, sizeof(MemberField));
+    g_queue_init(&lines->ahead);
     return lines;
 }
 
@@ -61,6 +80,7 @@ void member_lines_free(MemberLines *lines)
     if (!lines)
         return;
     g_array_unref(lines->columns);
+    g_queue_clear_full(&lines->ahead, (GDestroyNotify)g_bytes_unref);
     g_free(lines);
 }
 
@@ -74,31 +94,40 @@ const char *member_lines_text(const MemberLines *lines)
     return lines->text;
 }
 
-/* Reads a line into lines->text, without its end. *end: nothing was left. */
-static bool read_line(MemberLines *lines, bool *end, GError **error)
+/* Return the next line without its end, at most a byte longer than it may be; g_bytes_unref(). NULL: nothing was left,
+ * or with error the file cannot be read. */
+static GBytes *next_raw(MemberLines *lines, GError **error)
 {
+    if (lines->ahead.length > 0)
+        return g_queue_pop_head(&lines->ahead);
+    g_autoptr(GString) raw = g_string_new(NULL);
     size_t length = 0;
-    bool zero = false;
     int c;
     while ((c = getc_unlocked(lines->file)) != EOF && c != '\n') {
         lines->bytes++;
-        zero = zero || c == '\0';
-        if (length <= MEMBER_LINE_MAX)
-            lines->text[MIN(length, MEMBER_LINE_MAX)] = (char)c;
-        length++;
+        if (length++ <= MEMBER_LINE_MAX)
+            g_string_append_c(raw, (char)c);
     }
-    if (c == EOF && ferror(lines->file))
-        return fail_errno(error, FAIL_LATER, "cannot read on");
-    *end = c == EOF && length == 0;
-    if (*end)
-        return true;
+    if (c == EOF && ferror(lines->file)) {
+        fail_errno(error, FAIL_LATER, "cannot read on");
+        return NULL;
+    }
     lines->bytes += c == '\n';
-    lines->number++;
+    return c == EOF && length == 0 ? NULL : g_string_free_to_bytes(g_steal_pointer(&raw));
+}
+
+/* Take a line into lines->text. */
+static bool take_raw(MemberLines *lines, GBytes *raw, GError **error)
+{
+    gsize length;
+    const char *bytes = g_bytes_get_data(raw, &length);
+    memcpy(lines->text, bytes ? bytes : "", MIN(length, MEMBER_LINE_MAX));
+    lines->text[MIN(length, MEMBER_LINE_MAX)] = '\0';
     if (length > MEMBER_LINE_MAX)
         return fail(error, FAIL_NEVER, "longer than %d bytes", MEMBER_LINE_MAX);
     if (length > 0 && lines->text[length - 1] == '\r')
-        length--;
-    lines->text[length] = '\0';
+        lines->text[--length] = '\0';
+    bool zero = memchr(lines->text, '\0', length) != NULL;
     if (zero || !g_utf8_validate(lines->text, (gssize)length, NULL))
         return fail(error, FAIL_NEVER, zero ? "holds a NUL byte" : "not UTF-8");
     if (lines->number == 1 && g_str_has_prefix(lines->text, "\xef\xbb\xbf"))
@@ -106,32 +135,45 @@ static bool read_line(MemberLines *lines, bool *end, GError **error)
     return true;
 }
 
-/* Takes one quoted field, at pointing behind its opening quote. */
-static const char *take_quoted(const char *at, GString *field, GError **error)
+/* Reads a line into lines->text, without its end. *end: nothing was left. */
+static bool read_line(MemberLines *lines, bool *end, GError **error)
+{
+    GError *why = NULL;
+    g_autoptr(GBytes) raw = next_raw(lines, &why);
+    *end = !raw && !why;
+    if (!raw)
+        return *end || fail_with(error, &why);
+    lines->number++;
+    return take_raw(lines, raw, error);
+}
+
+/* Takes one quoted field, at pointing behind its opening quote. NULL: the text ends before the field. */
+static const char *take_quoted(const char *at, GString *field)
 {
     for (; *at && !(at[0] == '"' && at[1] != '"'); at++) {
         g_string_append_c(field, *at);
         if (*at == '"')
             at++;
     }
-    if (*at == '"')
-        return at + 1;
-    fail(error, FAIL_NEVER, "a quoted field is not closed on its line");
-    return NULL;
+    return *at == '"' ? at + 1 : NULL;
 }
 
-/* Splits a CSV line; NULL with FAIL_NEVER when its quotes are wrong. */
-static GPtrArray *split(const char *text, char delimiter, GError **error)
+/* Splits a CSV line; NULL with FAIL_NEVER when its quotes are wrong. *open: a quoted field goes on behind it. */
+static GPtrArray *split(const char *text, char delimiter, bool *open, GError **error)
 {
+    *open = false;
     g_autoptr(GPtrArray) fields = g_ptr_array_new_with_free_func(g_free);
     for (const char *at = text;; at++) {
         g_autoptr(GString) field = g_string_new(NULL);
         while (*at == ' ')
             at++;
         if (*at == '"') {
-            at = take_quoted(at + 1, field, error);
-            if (!at)
+            at = take_quoted(at + 1, field);
+            *open = !at;
+            if (!at) {
+                fail(error, FAIL_NEVER, "a quoted field is not closed");
                 return NULL;
+            }
             while (*at == ' ')
                 at++;
             if (*at && *at != delimiter) {
@@ -170,6 +212,7 @@ static MemberField field_of(const char *title)
 static void add_name(MemberLine *line, const char *name)
 {
     g_autofree char *plain = strstr(name, "=?") ? header_decode(name) : g_strdup(name);
+    g_strdelimit(plain, "\r\n", ' ');
     g_autofree char *before = g_steal_pointer(&line->display_name);
     line->display_name = before ? g_strconcat(before, " ", plain, NULL) : g_steal_pointer(&plain);
 }
@@ -186,18 +229,21 @@ static bool take_header(MemberLines *lines, bool *taken, GError **error)
 {
     size_t plain = strcspn(lines->text, ",;\t");
     char delimiter = lines->text[plain] ? lines->text[plain] : ',';
-    g_autoptr(GPtrArray) fields = split(lines->text, delimiter, NULL);
+    bool open, ranks = false;
+    g_autoptr(GPtrArray) fields = split(lines->text, delimiter, &open, NULL);
     unsigned addresses = 0;
     MemberField name = FIELD_IGNORED;
     for (guint i = 0; fields && i < fields->len; i++) {
         MemberField field = field_of(fields->pdata[i]);
         g_array_append_val(lines->columns, field);
         addresses += field == FIELD_ADDRESS;
+        ranks |= field == FIELD_RANK;
         name = field >= FIELD_NICKNAME && field <= FIELD_NAME ? MAX(name, field) : name;
     }
     for (guint i = 0; i < lines->columns->len; i++) {
         MemberField *field = &g_array_index(lines->columns, MemberField, i);
-        *field = *field >= FIELD_NICKNAME && *field < name ? FIELD_IGNORED : *field;
+        bool other = (*field >= FIELD_NICKNAME && *field < name) || (*field == FIELD_DELIVERY && !ranks);
+        *field = other ? FIELD_IGNORED : *field;
     }
     *taken = addresses > 0;
     if (addresses > 1)
@@ -240,6 +286,29 @@ bool member_line_mailbox(const char *text, char **address, char **name, GError *
     return true;
 }
 
+/* Take in a word of Google Groups for how mail comes. */
+static bool take_delivery(MemberLine *line, const char *value, GError **error)
+{
+    g_autofree char *key = title_key(value);
+    for (size_t i = 0; i < G_N_ELEMENTS(deliveries); i++)
+        if (strcmp(deliveries[i].word, key) == 0) {
+            line->own.delivery_mode = deliveries[i].mode >= 0 ? deliveries[i].mode : line->own.delivery_mode;
+            line->own.delivery_status = deliveries[i].status >= 0 ? deliveries[i].status : line->own.delivery_status;
+            return true;
+        }
+    return fail(error, FAIL_NEVER, "Email status or preference '%s' is not known; known are: all email, digest, "
+                "abridged, no email, bouncing", value);
+}
+
+static MemberRank rank_of(const char *value)
+{
+    g_autofree char *key = title_key(value);
+    return strcmp(key, "member") == 0    ? RANK_MEMBER
+           : strcmp(key, "manager") == 0 ? RANK_MANAGER
+           : strcmp(key, "owner") == 0   ? RANK_OWNER
+                                         : RANK_NONE;
+}
+
 /* Puts one field where it belongs. */
 static bool take_field(MemberLine *line, MemberField field, const char *value, GError **error)
 {
@@ -276,14 +345,55 @@ static bool take_field(MemberLine *line, MemberField field, const char *value, G
                         "by_moderator, by_bounces", value);
         line->own.delivery_status = (int)status;
         return true;
+    case FIELD_RANK:
+        line->rank = rank_of(value);
+        return true;
+    case FIELD_DELIVERY:
+        return take_delivery(line, value, error);
     default:
         return true;
     }
 }
 
+/* Append the next line, and keep it in `more`. False: there is none, or it cannot be a part of a field. */
+static bool append_next(MemberLines *lines, GString *whole, GPtrArray *more)
+{
+    gsize length;
+    GBytes *raw = more->len < QUOTED_LINES_MAX ? next_raw(lines, NULL) : NULL;
+    const char *bytes = raw ? g_bytes_get_data(raw, &length) : NULL;
+    if (!raw)
+        return false;
+    g_ptr_array_add(more, raw);
+    g_string_append_c(whole, '\n');
+    g_string_append_len(whole, bytes ? bytes : "", (gssize)length);
+    return whole->len <= MEMBER_LINE_MAX && g_utf8_validate(whole->str, (gssize)whole->len, NULL);
+}
+
+/* Split the line, and the following ones where a quoted field goes on there. Lines that are no part of it come next
+ * again. */
+static GPtrArray *split_on(MemberLines *lines, GError **error)
+{
+    bool open;
+    GError *why = NULL;
+    g_autoptr(GString) whole = g_string_new(lines->text);
+    g_autoptr(GPtrArray) more = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    g_autoptr(GPtrArray) fields = split(lines->text, lines->delimiter, &open, &why);
+    while (!fields && open && append_next(lines, whole, more))
+        fields = split(whole->str, lines->delimiter, &open, NULL);
+    if (fields && (more->len == 0 || fields->len <= lines->columns->len)) {
+        lines->number += more->len;
+        g_clear_error(&why);
+        return g_steal_pointer(&fields);
+    }
+    for (guint i = more->len; i-- > 0;)
+        g_queue_push_head(&lines->ahead, g_bytes_ref(more->pdata[i]));
+    g_propagate_error(error, why);
+    return NULL;
+}
+
 static bool take_csv(MemberLines *lines, MemberLine *line, GError **error)
 {
-    g_autoptr(GPtrArray) fields = split(lines->text, lines->delimiter, error);
+    g_autoptr(GPtrArray) fields = split_on(lines, error);
     if (!fields)
         return false;
     if (fields->len > lines->columns->len)

@@ -12,7 +12,10 @@
  *   Anne <anne@example.com>    with a name or without
  *
  * The text is UTF-8, with or without byte order mark; lines end in LF or CRLF. Empty lines are passed over, and outside
- * CSV also lines that begin with '#'. A quoted field ends on its line, so an unbalanced quote spoils one line alone.
+ * CSV also lines that begin with '#'. A quoted field may go on for some lines; where its end does not come, or comes
+ * where no field can end, the quote spoils its first line alone.
+ *
+ * Of files of Google Groups the columns "Group status", "Email status" and "Email preference" are read, too.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -25,10 +28,20 @@
 
 typedef struct MemberLines MemberLines;
 
+/* The part of a person in a group, by its column "Group status". */
+typedef enum MemberRank {
+    RANK_UNSAID, /* the file has no such column */
+    RANK_MEMBER,
+    RANK_MANAGER,
+    RANK_OWNER,
+    RANK_NONE, /* no member: invited, banned or such */
+} MemberRank;
+
 typedef struct MemberLine {
     uint64_t number; /* in the file, from 1 */
     char *address, *display_name; /* display_name may be NULL */
     Preferences own;              /* from the columns delivery_mode and delivery_status of CSV; else unset */
+    MemberRank rank;
     bool last;                    /* the file has ended, and there is no person */
 } MemberLine;
 

@@ -90,6 +90,8 @@ bool source_reading_lines(SourceReading *reading, FILE *file, GError **error)
         }
         if (line.last)
             return true;
+        if (line.rank == RANK_NONE) /* of that group, so not of this list either */
+            continue;
         if (!source_reading_add(reading, line.address, line.display_name, error))
             return false;
     }

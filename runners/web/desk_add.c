@@ -84,9 +84,9 @@ static bool find_bar(const Desk *desk, Work *work, const Adding *adding, const c
 /* Sort one line in. */
 static bool take(const Desk *desk, Work *work, const Adding *adding, MemberLine *line, Preview *preview, GError **error)
 {
-    g_autofree char *why = NULL;
+    g_autofree char *why = line->rank == RANK_NONE ? g_strdup("Group status says that it is no member") : NULL;
     g_autoptr(Member) there = NULL;
-    if (!find_bar(desk, work, adding, line->address, &why, error) ||
+    if ((!why && !find_bar(desk, work, adding, line->address, &why, error)) ||
         (!why && !member_look_up(desk_store(desk), desk->list->list_id, adding->role, line->address, &there, error)))
         return false;
     if (why) {

@@ -49,6 +49,7 @@ def test_files_of_other_services(site):
     name whole and in parts."""
     got, _ = take(site, "Members for group talk@groups.example.org\nEmail address,Nickname,Group status,Email status\n"
                   "anne@x.org,Anne Frost,member,email\nmailto:bart@x.org,,owner,digest\n", OK, (2, 0, 0))
+    assert got["bart@x.org"]["delivery_mode"] == "mime_digests"
     assert {one: row["display_name"] for one, row in got.items()} == {"anne@x.org": "Anne Frost", "bart@x.org": ""}
     for header, row in (("Email Address,First Name,Last Name", "cris@x.org,Cris,Unger"),
                         ("Name,Given Name,Family Name,Nickname,E-mail 1 - Type,E-mail 1 - Value,E-mail 2 - Value",
@@ -61,6 +62,40 @@ def test_files_of_other_services(site):
     site.run("list", "remove", LIST, "--yes")
     got, _ = take(site, "=?utf-8?q?D=C3=B3ra?= <MAILTO:dora@x.org>\n", OK, (1, 0, 0))
     assert got["dora@x.org"]["display_name"] == "Dóra"
+
+
+GROUP = ("Members for group talk@groups.example.org\n"
+         "Email address,Nickname,Group status,Email status,Email preference,Posting permissions,Join year\n"
+         "anne@x.org,Anne,Owner,,All email,Allowed,2019\nbart@x.org,,Manager,Bouncing,All email,Allowed,2019\n"
+         "cris@x.org,,Member,,No email,Allowed,2019\ndora@x.org,,Member,,Digest,Allowed,2019\n"
+         "emma@x.org,,Member,,Abridged,Allowed,2019\nfred@x.org,,Banned,,All email,Not allowed,2019\n"
+         "gina@x.org,,Invited,,,,\n")
+
+
+def test_a_group_says_how_mail_comes_and_who_runs_it(site):
+    got, done = take(site, GROUP, OK, (5, 0, 0), says=None)
+    assert {one: (row["delivery_mode"], row["delivery_status"]) for one, row in got.items()} == {
+        "anne@x.org": ("regular", "enabled"), "bart@x.org": ("regular", "by_bounces"),
+        "cris@x.org": ("regular", "by_user"), "dora@x.org": ("mime_digests", "enabled"),
+        "emma@x.org": ("summary_digests", "enabled")}
+    assert "2 passed over, who have another Group status" in done.out
+    for role, who in (("owner", "anne@x.org"), ("moderator", "bart@x.org")):
+        site.run("member", "import", LIST, "--role", role, data=GROUP.encode())
+        assert site.run("member", "ls", LIST, "--role", role, "--names").out.split() == [who]
+    site.run("list", "remove", LIST, "--yes")
+    take(site, GROUP.replace("Abridged", "Sometimes"), NOT_SO, (4, 0, 1), says="'Sometimes' is not known")
+    site.run("list", "remove", LIST, "--yes")
+    got, _ = take(site, "Email,Email status\nanne@x.org,Subscribed\n", OK, (1, 0, 0))  # of another service
+
+
+def test_quoted_fields_over_several_lines(site):
+    data = 'address,name,notes\nanne@x.org,"Anne\r\nFrost","a ""b""\n\n,c\n"\nbart@x.org,B\n'
+    got, _ = take(site, data, OK, (2, 0, 0))
+    assert got["anne@x.org"]["display_name"] == "Anne Frost"
+    site.run("list", "remove", LIST, "--yes")
+    # A quote that nobody closes spoils its own line, also where a later line has quotes.
+    got, done = take(site, 'address,name\nanne@x.org,"Anne\nbart@x.org,"Bart B."\ncris@x.org,C\n', NOT_SO, (2, 0, 1))
+    assert set(got) == {"bart@x.org", "cris@x.org"} and "people:2: a quoted field is not closed" in done.err
 
 
 def test_a_wrong_word_is_told_with_those_that_are_right(site):
