@@ -32,6 +32,7 @@ static const char *const ignored[] = {
     "mime-version",
     "received",
     "return-path",
+    "x-content-filtered-by",
     "x-google-dkim-signature",
     "x-mailfrom",
     "x-mailman-rule-",

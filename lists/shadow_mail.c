@@ -18,6 +18,7 @@ void shadow_piece_free(ShadowPiece *piece)
 {
     g_free(piece->list_id);
     g_free(piece->message_id);
+    g_free(piece->token);
     g_free(piece->recipient);
     g_strfreev(piece->recipients);
     g_free(piece);
@@ -33,6 +34,18 @@ typedef struct ShadowMailReading {
     GPtrArray *pieces;
 } ShadowMailReading;
 
+/* The names of a post in its own header. */
+typedef struct PostNames {
+    char *message_id, *date;
+} PostNames;
+
+static void names_clear(PostNames *names)
+{
+    g_free(names->message_id);
+    g_free(names->date);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PostNames, names_clear)
+
 static void reading_clear(ShadowMailReading *reading)
 {
     message_free(reading->message);
@@ -40,15 +53,36 @@ static void reading_clear(ShadowMailReading *reading)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ShadowMailReading, reading_clear)
 
-static ShadowPiece *add_piece(const ShadowMailReading *reading, ShadowSense sense, const char *list_id,
-                              const char *message_id)
+/* The field Date without its blanks, which programs may fold; NULL: there is none. g_free() */
+static char *date_of(const Message *message)
 {
-    ShadowPiece *piece = g_new0(ShadowPiece, 1);
+    g_autofree char *value = message_value(message, "Date");
+    g_autoptr(GString) date = g_string_new(NULL);
+    for (const char *at = value ? value : ""; *at; at++)
+        if (!g_ascii_isspace(*at))
+            g_string_append_c(date, *at);
+    return date->len > 0 ? g_string_free(g_steal_pointer(&date), FALSE) : NULL;
+}
+
+/* Append a piece about the post of this message_id and date (either may be NULL). Where the copies have another id, and
+ * the post no date, it finds none. */
+static bool add_piece(const ShadowMailReading *reading, ShadowSense sense, const char *list_id, const PostNames *names,
+                      ShadowPiece **added, GError **error)
+{
+    g_autoptr(List) list = list_by_id(reading->store, list_id, error);
+    *added = NULL;
+    if (!list)
+        return false;
+    const char *token = list->anonymous_list && names->date ? names->date : names->message_id;
+    if (!token)
+        return true;
+    ShadowPiece *piece = *added = g_new0(ShadowPiece, 1);
     piece->sense = sense;
     piece->list_id = g_strdup(list_id);
-    piece->message_id = g_strdup(message_id);
+    piece->message_id = g_strdup(names->message_id ? names->message_id : "");
+    piece->token = g_strdup(token);
     g_ptr_array_add(reading->pieces, piece);
-    return piece;
+    return true;
 }
 
 /* ---- addresses ---- */
@@ -107,9 +141,12 @@ static bool find_posting(ShadowMailReading *reading, const char *mailbox, const 
         if (piece->sense == SHADOW_POST && g_str_equal(piece->list_id, address->list_id))
             return true;
     }
-    g_autofree char *id = message_id(reading->message);
-    g_autofree char *sum = id ? NULL : g_compute_checksum_for_bytes(G_CHECKSUM_SHA1, reading->mail->octets);
-    ShadowPiece *piece = add_piece(reading, SHADOW_POST, address->list_id, id ? id : sum);
+    ShadowPiece *piece;
+    g_auto(PostNames) names = {message_id(reading->message), date_of(reading->message)};
+    if (!names.message_id)
+        names.message_id = g_compute_checksum_for_bytes(G_CHECKSUM_SHA1, reading->mail->octets);
+    if (!add_piece(reading, SHADOW_POST, address->list_id, &names, &piece, error))
+        return false;
     piece->recipient = g_strdup(mailbox);
     return true;
 }
@@ -143,12 +180,14 @@ static bool find_posts(ShadowMailReading *reading, const char *but, GError **err
 
 /* ---- what the live server sends ---- */
 
-static void add_copy(const ShadowMailReading *reading, const ListAddress *from)
+static bool add_copy(const ShadowMailReading *reading, const ListAddress *from, GError **error)
 {
-    g_autofree char *id = message_id(reading->message);
-    if (!id)
-        return;
-    ShadowPiece *piece = add_piece(reading, SHADOW_COPY, from->list_id, id);
+    ShadowPiece *piece;
+    g_auto(PostNames) names = {message_id(reading->message), date_of(reading->message)};
+    if (!names.message_id)
+        return true;
+    if (!add_piece(reading, SHADOW_COPY, from->list_id, &names, &piece, error))
+        return false;
     g_autoptr(GStrvBuilder) recipients = g_strv_builder_new();
     for (guint at = 0; at < reading->recipients->len; at++)
         g_strv_builder_add(recipients, reading->recipients->pdata[at]);
@@ -157,18 +196,19 @@ static void add_copy(const ShadowMailReading *reading, const ListAddress *from)
         g_strv_builder_add(recipients, verp);
     piece->unknown = reading->unknown && !verp;
     piece->recipients = g_strv_builder_end(recipients);
+    return true;
 }
 
 /* Inside holds the facts that the mails within a letter tell. */
 typedef struct Inside {
-    char *message_id; /* of the post */
+    PostNames post;
     bool confirm;     /* one is the answer by which a moderator decides */
     GPtrArray *from;  /* of Address */
 } Inside;
 
 static void inside_clear(Inside *inside)
 {
-    g_free(inside->message_id);
+    names_clear(&inside->post);
     g_ptr_array_unref(inside->from);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Inside, inside_clear)
@@ -181,9 +221,10 @@ static void read_inside(const Message *message, Inside *inside)
         inside->confirm = true;
         return;
     }
-    if (inside->message_id)
+    if (inside->post.message_id)
         return;
-    inside->message_id = message_id(message);
+    names_clear(&inside->post);
+    inside->post = (PostNames){message_id(message), date_of(message)};
     g_ptr_array_unref(inside->from);
     inside->from = addresses_of(message, from);
 }
@@ -201,7 +242,7 @@ static bool is_from(const Inside *inside, const Message *letter)
 }
 
 /* A letter about a post has that within it. A digest has many, and is about none. */
-static void add_letter(const ShadowMailReading *reading, const char *list_id)
+static bool add_letter(const ShadowMailReading *reading, const char *list_id, GError **error)
 {
     gsize length;
     const char *octets = g_bytes_get_data(reading->mail->octets, &length);
@@ -210,19 +251,18 @@ static void add_letter(const ShadowMailReading *reading, const char *list_id)
     for (guint at = 0; at < parts->len; at++) {
         const MimePart *part = parts->pdata[at];
         if (g_str_equal(part->type, "multipart/digest") && !part->inside)
-            return;
+            return true;
         if (!g_str_equal(part->type, "message/rfc822") || part->inside)
             continue;
         g_autoptr(GBytes) body = g_bytes_new(part->body, part->body_length);
         g_autoptr(Message) within = message_new(body);
         read_inside(within, &inside);
     }
-    if (inside.message_id)
-        add_piece(reading,
-                  inside.confirm                       ? SHADOW_HELD
-                  : is_from(&inside, reading->message) ? SHADOW_REJECTED
-                                                       : SHADOW_FORWARDED,
-                  list_id, inside.message_id);
+    ShadowPiece *piece;
+    const ShadowSense sense = inside.confirm                       ? SHADOW_HELD
+                              : is_from(&inside, reading->message) ? SHADOW_REJECTED
+                                                                   : SHADOW_FORWARDED;
+    return !inside.post.message_id || add_piece(reading, sense, list_id, &inside.post, &piece, error);
 }
 
 /* Letters to the owners have another sender; the field To names the list. */
@@ -237,8 +277,7 @@ static bool find_letter(ShadowMailReading *reading, GError **error)
         g_autoptr(ListAddress) address = found;
         if (!address || (address->to != LIST_ADDRESS_OWNER && address->to != LIST_ADDRESS_BOUNCES))
             continue;
-        add_letter(reading, address->list_id);
-        return true;
+        return add_letter(reading, address->list_id, error);
     }
     return true;
 }
@@ -264,11 +303,7 @@ static bool read_sent(ShadowMailReading *reading, const ListAddress *from, GErro
     bool letter;
     if (!is_letter(reading, &letter, error))
         return false;
-    if (letter)
-        add_letter(reading, from->list_id);
-    else
-        add_copy(reading, from);
-    return true;
+    return letter ? add_letter(reading, from->list_id, error) : add_copy(reading, from, error);
 }
 
 bool shadow_mail_read(Store *store, const ShadowMail *mail, GPtrArray *pieces, GError **error)

@@ -34,6 +34,8 @@ typedef struct ShadowPiece {
     ShadowSense sense;
     char *list_id;
     char *message_id;  /* of the post, without brackets; made up where it has none */
+    char *token;       /* what a post and its copies have in common: message_id; on an anonymous list, whose copies have
+                          others, the field Date */
     char *recipient;   /* of a post, as given */
     char **recipients; /* of a copy: the recipients that are known */
     bool unknown;      /* of a copy: it has recipients besides, whose addresses are not known */

@@ -42,9 +42,9 @@ static char *name_of(const char *key, const char *suffix)
     return g_strconcat(key, ".", suffix, NULL);
 }
 
-char *shadow_state_key(const char *list_id, const char *message_id)
+char *shadow_state_key(const char *list_id, const char *token)
 {
-    g_autofree char *text = g_strconcat(list_id, "\n", message_id, NULL);
+    g_autofree char *text = g_strconcat(list_id, "\n", token, NULL);
     return g_compute_checksum_for_string(G_CHECKSUM_SHA1, text, -1);
 }
 

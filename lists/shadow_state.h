@@ -51,8 +51,9 @@ ShadowState *shadow_state_open(const char *directory, int report, const ShadowLi
 void shadow_state_free(ShadowState *state);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ShadowState, shadow_state_free)
 
-/* Return the key of a post; g_free(). message_id is without brackets. */
-char *shadow_state_key(const char *list_id, const char *message_id);
+/* Return the key of a post; g_free(). token is its Message-ID without brackets, or what else a post of the list and its
+ * copies have in common (shadow_mail.h). */
+char *shadow_state_key(const char *list_id, const char *token);
 
 typedef enum ShadowTaken {
     SHADOW_TAKEN,   /* the mail is kept */

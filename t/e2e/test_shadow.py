@@ -92,6 +92,28 @@ def live_post(shadow, subject, *, name="talk", sender="anne@example.org", to=MEM
     return octets
 
 
+def test_an_anonymous_list(shadow, instance):
+    """Mailman gives the copies ids of their own, so they are found by their date."""
+    instance.cli("list", "set", TALK, "anonymous_list=yes", "filter_content=yes")
+    for number, subject in enumerate(("equal", "other prefix", "no copies", "held there")):
+        octets = post("anne@example.org", subject, to=TALK).replace(b"13:20:00", b"13:20:0%d" % number)
+        shadow.send(octets, [TALK], "anne@example.org")
+        copy = copy_of(octets, "talk", prefix="[talk] " if number == 1 else None)
+        copy = re.sub(rb"(?m)^Message-ID: .*$", b"Message-ID: <%d@live.example>\r" % number, copy)
+        copy = re.sub(rb"(?m)^From: .*$", f"From: Talk <{TALK}>\r\nReply-To: {TALK}\r".encode(), copy)
+        copy = b"X-Content-Filtered-By: Mailman/MimeDel 3.3.8\r\n" + copy.replace(b" 13:20:0", b"\r\n 13:20:0")
+        if number < 2:
+            shadow.send(copy, MEMBERS, bounces("talk"))
+        if number == 3:
+            shadow.send(letter("talk", f"talk-owner@{HOST}", octets, confirm=True), [f"talk-owner@{HOST}"],
+                        bounces("talk"))
+    lines = by_subject(shadow.pass_hour())
+    assert {subject: line["differs"] for subject, line in lines.items()} == {
+        "equal": [], "other prefix": ["header"], "no copies": ["decision"], "held there": ["decision"]}, lines
+    assert lines["held there"]["decision"]["live"] == "held"
+    assert [one["field"] for one in lines["other prefix"]["header"]] == ["subject"]
+
+
 def test_what_is_equal_and_what_differs(shadow, instance):
     live_post(shadow, "equal")
     live_post(shadow, "equal news", name="news", to=["dora@example.com", "anne@example.org"])
