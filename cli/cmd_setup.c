@@ -16,6 +16,7 @@
 #include "cli/control_client.h"
 #include "cli/setup_check.h"
 #include "cli/setup_config.h"
+#include "cli/setup_dkim.h"
 #include "cli/setup_mta.h"
 #include "cli/setup_run.h"
 #include "mail/domain_name.h"
@@ -23,7 +24,7 @@
 
 static char *domain_given, *owner_given, *mta_given, *hostname_given, *lmtp_given, *ask_given;
 static char **set_given;
-static gboolean yes, apply, no_start;
+static gboolean yes, apply, no_start, dkim;
 
 typedef struct Setup {
     Site *site;
@@ -35,6 +36,8 @@ typedef struct Setup {
     SetupDoors doors;
     SetupWiring wiring;
     const char *domains[2]; /* of the wiring */
+    char *record;   /* of DKIM, for the zone; NULL: no key was asked for */
+    bool key_made;  /* and its section was put into the configuration */
     bool running; /* a master works already */
 } Setup;
 
@@ -43,6 +46,7 @@ static void setup_clear(Setup *setup)
     g_free(setup->domain);
     g_free(setup->owner);
     g_free(setup->hostname);
+    g_free(setup->record);
     g_clear_pointer(&setup->settings, g_ptr_array_unref);
     g_clear_pointer(&setup->lines, g_ptr_array_unref);
     setup_config_clear(&setup->config);
@@ -90,12 +94,23 @@ static char *own_name(const char *path, const char *domain)
     return g_strdup(system && strchr(system, '.') ? system : domain);
 }
 
-static bool find_domain(Setup *setup, GError **error)
+/* After a wrong answer a person is asked again; a wrong option ends the setup. False: *refusal stands. */
+static bool ask_again(const char *given, GError **refusal)
+{
+    if (given || feof(stdin) || !*refusal || (*refusal)->code != FAIL_NEVER)
+        return false;
+    printf("%s\n", (*refusal)->message);
+    g_clear_error(refusal);
+    return true;
+}
+
+static bool read_domain(Setup *setup, GError **error)
 {
     g_autofree char *text = option_or_answer(domain_given, "--domain", "Domain of the lists, such as lists.example.com",
                                              NULL, error);
     if (!text)
         return false;
+    g_free(setup->domain);
     setup->domain = domain_name_ascii(text);
     if (!mailbox_domain_valid(setup->domain) || !strchr(setup->domain, '.'))
         return fail(error, FAIL_NEVER,
@@ -103,8 +118,9 @@ static bool find_domain(Setup *setup, GError **error)
     return true;
 }
 
-static bool find_owner(Setup *setup, GError **error)
+static bool read_owner(Setup *setup, GError **error)
 {
+    g_free(setup->owner);
     setup->owner = option_or_answer(owner_given, "--owner", "Address of whoever runs this site", NULL, error);
     if (!setup->owner)
         return false;
@@ -120,7 +136,18 @@ static bool find_owner(Setup *setup, GError **error)
     return true;
 }
 
-static bool find_mta(Setup *setup, GError **error)
+typedef bool Reader(Setup *setup, GError **error);
+
+static bool find(Setup *setup, Reader *reader, const char *given, GError **error)
+{
+    g_autoptr(GError) refusal = NULL;
+    while (!reader(setup, &refusal))
+        if (!may_ask() || !ask_again(given, &refusal))
+            return fail_with(error, &refusal);
+    return true;
+}
+
+static bool read_mta(Setup *setup, GError **error)
 {
     unsigned found = setup_mta_find();
     const char *only = found == 1u << SETUP_POSTFIX ? "postfix" : found == 1u << SETUP_EXIM ? "exim" : NULL;
@@ -188,7 +215,8 @@ static bool is_without_doubt(const Config *config, GError **error)
 static bool plan(Setup *setup, GError **error)
 {
     const char *path = site_config_path(setup->site);
-    if (!find_domain(setup, error) || !find_owner(setup, error) || !find_mta(setup, error))
+    if (!find(setup, read_domain, domain_given, error) || !find(setup, read_owner, owner_given, error) ||
+        !find(setup, read_mta, mta_given, error))
         return false;
     setup->hostname = hostname_given ? g_strdup(hostname_given) : own_name(path, setup->domain);
     if (!want_settings(setup, error) || !setup_config_plan(path, setup->settings, &setup->config, error))
@@ -258,6 +286,21 @@ static bool make_site(const Setup *setup, GError **error)
     return said != NULL;
 }
 
+static bool make_key(Setup *setup, GError **error)
+{
+    const char *path = site_config_path(setup->site);
+    if (!dkim)
+        return true;
+    if (!setup_dkim_make(path, setup->domain, &setup->record, &setup->key_made, error))
+        return false;
+    if (setup->key_made)
+        printf("A key that signs mail of %s was made, and its section [dkim.NAME] put at the end of %s.\n",
+               setup->domain, path);
+    else
+        printf("Mail of %s is signed by a section [dkim.NAME] that is there.\n", setup->domain);
+    return true;
+}
+
 /* Does systemd run here, and know our unit? It reads the default configuration alone. */
 static bool has_unit(const Setup *setup)
 {
@@ -273,7 +316,7 @@ static bool start(const Setup *setup, GError **error)
     if (no_start)
         return true;
     if (setup->running)
-        return !setup->config.text || VERB(setup, "listrunner reload", error, "reload");
+        return (!setup->config.text && !setup->key_made) || VERB(setup, "listrunner reload", error, "reload");
     if (!has_unit(setup))
         return VERB(setup, "listrunner start", error, "start");
     if (!setup_run((const char *[]){"systemctl", "enable", "--now", "listrunner.service", NULL}, &code, error))
@@ -322,16 +365,26 @@ static bool connect_mta(const Setup *setup, bool *wired, GError **error)
 
 static void print_left(const Setup *setup)
 {
+    bool is_signed = setup_dkim_section(setup->config.config, setup->domain);
+    g_autofree char *key = g_strdup(setup->record ? setup->record
+                                                  : "the key of DKIM, whose line \"listrunner doctor\" shows");
+    if (!setup->record && !is_signed) {
+        g_free(key);
+        key = g_strdup_printf("a key of DKIM, which signs the mail: listrunner setup --dkim --domain %s --owner %s",
+                              setup->domain, setup->owner);
+    }
     printf("\nLeft to do, where it has not been done:\n\n"
            "  In DNS, so that mail comes here and is believed elsewhere:\n"
            "    %s.  MX   10 %s.\n"
            "    %s.  TXT  \"v=spf1 mx -all\"\n"
            "    _dmarc.%s.  TXT  \"v=DMARC1; p=none; rua=mailto:%s\"\n"
+           "    %s\n"
            "    and, of the address with which this machine sends, a PTR that is its name\n"
            "  A first list:\n"
            "    listrunner list create NAME@%s --owner %s\n"
            "\n\"listrunner doctor\" shows what of this is still missing.\n",
-           setup->domain, setup->hostname, setup->domain, setup->domain, setup->owner, setup->domain, setup->owner);
+           setup->domain, setup->hostname, setup->domain, setup->domain, setup->owner, key, setup->domain,
+           setup->owner);
 }
 
 static int run(Site *site, int argc, char **argv, GError **error)
@@ -344,7 +397,8 @@ static int run(Site *site, int argc, char **argv, GError **error)
             g_prefix_error(error, "nothing was changed: ");
         return TOOL_LATER;
     }
-    if (!make_site(&setup, error) || !start(&setup, error) || !connect_mta(&setup, &wired, error))
+    if (!make_site(&setup, error) || !make_key(&setup, error) || !start(&setup, error) ||
+        !connect_mta(&setup, &wired, error))
         return TOOL_LATER;
     if (wired && !no_start &&
         !setup_verb(site_config_path(site), (const char *[]){"probe", setup.domain, NULL}, &code, error))
@@ -366,6 +420,8 @@ static const GOptionEntry options[] = {
     {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &set_given, "a further setting; may be given more than once",
      "SECTION.KEY=VALUE"},
     {"apply", 0, 0, G_OPTION_ARG_NONE, &apply, "change Postfix's configuration, too", NULL},
+    {"dkim", 0, 0, G_OPTION_ARG_NONE, &dkim,
+     "make a key that signs the domain's mail, with its section in the configuration, and show its record", NULL},
     {"no-start", 0, 0, G_OPTION_ARG_NONE, &no_start, "do not start the service", NULL},
     {"yes", 'y', 0, G_OPTION_ARG_NONE, &yes, "ask nothing", NULL},
     G_OPTION_ENTRY_NULL,
@@ -376,9 +432,9 @@ const Command cmd_setup = {
     .arguments = "",
     .summary = "Make a site: configuration, database, mail server, and a mail through all of it",
     .details = "Asks for what the options do not say. All is checked before anything is changed, and a configuration\n"
-               "that has settings is never written over. It may be run again, for a further domain, too. Exit codes:\n"
-               "1 the probe did not come back, or the configuration says otherwise; 64, 66, 75, 78: nothing was\n"
-               "changed, or, as it says, something failed on the way.",
+               "that has settings is never written over; --dkim puts one section behind them. It may be run again,\n"
+               "for a further domain, too. Exit codes: 1 the probe did not come back, or the configuration says\n"
+               "otherwise; 64, 66, 75, 78: nothing was changed, or, as it says, something failed on the way.",
     .options = options,
     .run = run,
 };

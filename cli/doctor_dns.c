@@ -7,6 +7,7 @@
 #include "base/ip.h"
 #include "base/secret_file.h"
 #include "cli/doctor.h"
+#include "cli/setup_dkim.h"
 #include "mail/dkim.h"
 #include "mail/domain_name.h"
 #include "net/dns_wait.h"
@@ -15,7 +16,6 @@
 #define TIMEOUT INT64_C(3000000) /* us, of the first try */
 #define TRIES 2
 
-#define STRING_MAX 255 /* bytes of one string of a TXT record */
 #define GOOD_BITS 2048 /* of an RSA key (RFC 8301) */
 
 typedef struct Examination {
@@ -124,17 +124,6 @@ static void look_at_dmarc(const Examination *it, const char *domain)
                     "%s has no DMARC record: large sites distrust it", domain);
 }
 
-/* The line of a zone for a key, whose text is in strings of at most 255 bytes (RFC 1035); g_free(). */
-static char *line_for(const DkimKey *key, const char *name)
-{
-    g_autofree char *text = dkim_key_record(key);
-    GString *line = g_string_new(NULL);
-    g_string_printf(line, "%s. TXT", name);
-    for (size_t at = 0, length = strlen(text); at < length; at += STRING_MAX)
-        g_string_append_printf(line, " \"%.*s\"", STRING_MAX, text + at);
-    return g_string_free(line, FALSE);
-}
-
 /* The best that the records of the name have for the key, and how many of them have any key. */
 static DkimRecord judge_records(const DkimKey *key, const DnsAnswer *answer, unsigned *count)
 {
@@ -171,9 +160,9 @@ static void find_record(const Examination *it, const DkimKey *key, const char *s
     DkimRecord found = judge_records(key, &answer, &count);
     if (words[found].text) {
         g_autofree char *text = g_strdup_printf(words[found].text, name, section);
-        doctor_find(it->doctor, "dns", words[found].state, line_for(key, name), "%s", text);
+        doctor_find(it->doctor, "dns", words[found].state, setup_dkim_line(key), "%s", text);
     } else if (count > 1) {
-        doctor_find(it->doctor, "dns", DOCTOR_WARNING, line_for(key, name),
+        doctor_find(it->doctor, "dns", DOCTOR_WARNING, setup_dkim_line(key),
                     "the DNS has %u keys at %s, and receivers may take any of them; leave that of [%s] alone", count,
                     name, section);
     }
@@ -185,14 +174,15 @@ static void look_at_key(const Examination *it, const char *section)
     g_autoptr(GError) fault = NULL;
     const Config *config = it->doctor->config;
     const char *domain = config_string(config, section, "domain"), *file = config_string(config, section, "key_file");
-    const char *selector = config_string(config, section, "selector");
+    const char *selector = config_string(config, section, "selector"), *path = file ? file : "FILE";
     g_autofree char *name = g_strdup_printf("%s._domainkey.%s", selector, domain);
     g_autofree char *pem = file ? secret_file_read(file, SECRET_FILE_MAX, &fault) : NULL;
     g_autoptr(DkimKey) key = pem ? dkim_key_new(&(DkimKeyPlace){domain, selector, DKIM_USE_SIGN}, pem, &fault) : NULL;
     if (!key) {
         doctor_find(it->doctor, "dns", DOCTOR_FAULT,
-                    g_strdup_printf("openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:%d -out %s", GOOD_BITS,
-                                    file ? file : "FILE"),
+                    g_strdup_printf("openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:%d -out %s && chown %s "
+                                    "%s && chmod 600 %s && listrunner reload",
+                                    GOOD_BITS, path, config_string(config, "site", "user"), path, path),
                     "[%s] signs nothing: %s", section, fault ? fault->message : "it has no key_file");
         return;
     }
@@ -221,7 +211,9 @@ static void look_at_dkim(const Examination *it, const char *domain)
     }
     if (!signs)
         doctor_find(it->doctor, "dns", DOCTOR_WARNING,
-                    g_strdup("openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out FILE"),
+                    g_strdup_printf("listrunner setup --dkim --domain %s --owner %s    # makes key and section, "
+                                    "reloads, and shows the record",
+                                    domain, config_string(config, "site", "site_owner")),
                     "no [dkim.NAME] signs mail of %s; unless the mail server does, large sites distrust it", domain);
 }
 

@@ -203,3 +203,17 @@ bool setup_config_write(const char *path, const char *text, GError **error)
         g_prefix_error(error, "%s was not written: ", path);
     return written;
 }
+
+bool setup_config_append(const char *path, const char *text, GError **error)
+{
+    struct stat before;
+    g_autofree char *there = NULL;
+    if (stat(path, &before) != 0 || !g_file_get_contents(path, &there, NULL, NULL))
+        return fail_errno(error, FAIL_LATER, "read %s", path);
+    g_autofree char *whole = g_strconcat(there, g_str_has_suffix(there, "\n") ? "" : "\n", text, NULL);
+    g_autoptr(Config) config = read_text(whole, path, false, error);
+    return config && setup_config_write(path, whole, error) &&
+           ((chmod(path, before.st_mode & 07777) == 0 &&
+             (geteuid() != 0 || chown(path, before.st_uid, before.st_gid) == 0)) ||
+            fail_errno(error, FAIL_LATER, "give %s back to its owner", path));
+}

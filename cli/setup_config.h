@@ -37,5 +37,9 @@ bool setup_config_plan(const char *path, const GPtrArray *settings, SetupConfig 
  * be read, which setup_config_plan() reports. */
 char *setup_config_hostname(const char *path);
 
+/* Put the text behind what the file at path has. It keeps its owner and mode. FAIL_CONFIG: the whole would have faults,
+ * a line each, and nothing was written. */
+bool setup_config_append(const char *path, const char *text, GError **error);
+
 /* Write the text as the file at path, whole or not at all, and make its directory if that is missing. */
 bool setup_config_write(const char *path, const char *text, GError **error);

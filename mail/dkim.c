@@ -58,6 +58,22 @@ DkimKey *dkim_key_new(const DkimKeyPlace *place, const char *pem, GError **error
     return read_private(key, pem, error) ? g_steal_pointer(&key) : NULL;
 }
 
+char *dkim_key_make(GError **error)
+{
+    char *octets = NULL, *pem = NULL;
+    EVP_PKEY *key = EVP_RSA_gen(2048);
+    BIO *bio = BIO_new(BIO_s_mem());
+    if (key && bio && PEM_write_bio_PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL) == 1) {
+        long length = BIO_get_mem_data(bio, &octets);
+        pem = g_strndup(octets, (gsize)length);
+    } else {
+        fail(error, FAIL_LATER, "libcrypto makes no RSA key");
+    }
+    BIO_free(bio);
+    EVP_PKEY_free(key);
+    return pem;
+}
+
 void dkim_key_free(DkimKey *key)
 {
     if (!key)

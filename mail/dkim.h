@@ -31,6 +31,9 @@ DkimKey *dkim_key_new(const DkimKeyPlace *place, const char *pem, GError **error
 void dkim_key_free(DkimKey *key);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DkimKey, dkim_key_free)
 
+/* Make a new private key, RSA of 2048 bits (RFC 8301), in PEM; g_free(). FAIL_LATER: libcrypto cannot. */
+char *dkim_key_make(GError **error);
+
 /* May the key be used so for mail of this domain? It must be meant for that use, and the domain be its own or one below
  * it. An Ed25519 key may not seal: a receiver that cannot read such a seal (most in 2026) takes the whole chain for
  * broken, and seals that verdict. */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """listrunner setup and listrunner probe, with a Postfix of the test's own."""
+import base64
 import json
 import os
 import pty
@@ -144,6 +145,28 @@ def test_setup_twice(place, front):
         assert json.loads(place.cli("probe", "--json", domain, timeout=120))["back"]
 
 
+def test_setup_makes_a_key(place, front):
+    """Mail is signed with it, and the record is that of the key; once more nothing is made."""
+    text = place.setup("--apply", "--dkim")
+    key, = (place.config.parent / "dkim").iterdir()
+    assert key.stat().st_mode & 0o777 == 0o600 and place.config.stat().st_mode & 0o777 == 0o644
+    assert os.getuid() != 0 or key.owner() == place.user
+    name = re.search(r"\[dkim\.(\w+)\]\ndomain = " + HOST, place.config.read_text())[1]
+    done = subprocess.run(["openssl", "pkey", "-in", key, "-pubout", "-outform", "DER"], check=True,
+                          capture_output=True)
+    record, = re.findall(rf"^ +{name}\._domainkey\.{HOST}\. TXT (.*)$", text, re.M)
+    assert f"p={base64.b64encode(done.stdout).decode()}" in record.replace('" "', ""), text
+    again = place.setup("--apply", "--dkim")
+    assert "is signed by a section" in again and record in again and place.config.read_text().count("[dkim.") == 1
+    # A site that is there gets its key without a new configuration.
+    other = place.setup("--apply", "--dkim", "--domain=more.example.com", "--owner", OWNER, hostname=None)
+    assert f"{name}-2._domainkey.more.example.com. TXT" in other, other
+    assert "is in order" in place.cli("config", "check") or "see the warnings" in place.cli("config", "check")
+    place.wait_idle()
+    assert "DKIM-Signature" not in place.log_text()
+    assert "setup --dkim" in place.setup("--apply", "--domain=third.example.com", "--owner", OWNER, hostname=None)
+
+
 def test_setup_prints_what_it_does_not_apply(place, front):
     before = (front.config / "main.cf").read_bytes()
     text = place.setup()
@@ -243,7 +266,7 @@ def test_setup_on_a_disk_that_is_full_or_read_only(place, front):
 
 
 def test_setup_asks_on_a_terminal(place, front):
-    """Facts that the options do not say are asked for; a wrong answer is named, and nothing was done."""
+    """Facts that the options do not say are asked for; a wrong answer is named, and asked for again."""
     def converse(*answers):
         leader, follower = pty.openpty()
         options = ["--mta=postfix", f"--lmtp=127.0.0.1:{place.ports['lmtp']}", f"--ask=127.0.0.1:{place.ports['ask']}",
@@ -258,13 +281,12 @@ def test_setup_asks_on_a_terminal(place, front):
         return process.returncode, text
 
     before = (front.config / "main.cf").read_bytes()
-    code, text = converse("lists", OWNER)
+    code, text = converse("lists", "\x04")  # the end of the input
     assert code == 64 and "found 'lists'" in text, text
-    code, text = converse(HOST, "nobody in particular")
-    assert code == 64 and "--owner: found 'nobody in particular'" in text, text
     nothing_done(place, front, before)
     # Not to touch Postfix is an answer, too.
-    code, text = converse(HOST, OWNER, "no")
+    code, text = converse("lists", HOST, "nobody in particular", OWNER, "no")
+    assert "found 'lists'" in text and "--owner: found 'nobody in particular'" in text, text
     assert code == 0 and "Put these lines into Postfix's configuration now?" in text, text
     assert (front.config / "main.cf").read_bytes() == before and place.status()["healthy"]
     code, text = converse(HOST, OWNER, "")
