@@ -39,7 +39,7 @@ bool archive_site_find(ArchiveSite *place, Site *site, const char *archiver, con
     if (!list)
         return true;
     Store *store = site_store(site, false, error);
-    g_autoptr(List) found = store ? list_find(store, list, error) : NULL;
+    g_autoptr(List) found = store ? site_list_find(store, list, error) : NULL;
     if (!found)
         return false;
     place->archive = list_archive_name(found->list_id, found->archive);

@@ -58,7 +58,7 @@ static Store *prepare(Site *site, const char *list_text, List **list, BounceFilt
     if (member)
         filter->address = member;
     Store *store = site_store(site, false, error);
-    *list = store && list_text ? list_find(store, list_text, error) : NULL;
+    *list = store && list_text ? site_list_find(store, list_text, error) : NULL;
     filter->list_id = *list ? (*list)->list_id : NULL;
     return store && list_text && !*list ? NULL : store;
 }

@@ -181,7 +181,7 @@ static List *speaking_list(Store *store, const char *address, GError **error)
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
     criteria.address = address;
     if (list_option)
-        return list_find(store, list_option, error);
+        return site_list_find(store, list_option, error);
     g_autoptr(GPtrArray) page = member_page(store, &criteria, NULL, 1, NULL, error);
     if (page && page->len == 0)
         fail(error, FAIL_MISSING, "%s is on no list", address);

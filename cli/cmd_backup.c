@@ -33,11 +33,17 @@
 static bool begin(const char *directory, GError **error)
 {
     g_autofree char *begun = g_build_filename(directory, BACKUP_BEGUN, NULL);
+    g_autoptr(GDateTime) now = g_date_time_new_now_local();
+    g_autofree char *today = g_date_time_format(now, "%Y-%m-%d");
     if (g_file_test(begun, G_FILE_TEST_EXISTS) && !fs_remove_tree(directory, error))
         return false;
     rmdir(directory); /* an empty one, of a command that was killed before it could write begun */
     if (mkdir(directory, 0700) != 0)
-        return fail_errno(error, errno == EEXIST ? FAIL_EXISTS : FAIL_LATER, "make %s", directory);
+        return errno == EEXIST ? fail(error, FAIL_EXISTS,
+                                      "%s is there already; allowed is a directory that is still to be made, such as "
+                                      "%s/listrunner-%s",
+                                      directory, directory, today)
+                               : fail_errno(error, FAIL_LATER, "make %s", directory);
     auto_fd made = open(begun, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
     return made >= 0 || fail_errno(error, FAIL_LATER, "make %s", begun);
 }

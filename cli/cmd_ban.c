@@ -30,7 +30,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     static const Column columns[] = {{"address", "ADDRESS", COLUMN_TEXT}, {"list", "LIST", COLUMN_TEXT},
                                      {"made_at", "SINCE", COLUMN_TEXT},   {NULL, NULL, COLUMN_TEXT}};
     Store *store = site_store(site, false, error);
-    g_autoptr(List) list = store && argc > 0 ? list_find(store, argv[0], error) : NULL;
+    g_autoptr(List) list = store && argc > 0 ? site_list_find(store, argv[0], error) : NULL;
     if (!store || (argc > 0 && !list))
         return TOOL_LATER;
     g_autoptr(Listing) listing = listing_new(columns, json_option);
@@ -57,7 +57,7 @@ static int change_all(Site *site, const void *kind, char **argv, GError **error)
     WorkPlace place;
     if (!work_place_open(&place, site, error))
         return TOOL_LATER;
-    g_autoptr(List) list = list_name ? list_find(place.store, list_name, error) : NULL;
+    g_autoptr(List) list = list_name ? site_list_find(place.store, list_name, error) : NULL;
     if (list_name && !list)
         return TOOL_LATER;
     for (char **one = argv; add && *one; one++)

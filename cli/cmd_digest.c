@@ -41,7 +41,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
         return TOOL_LATER;
     g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(g_free);
     if (argc > 0) {
-        g_autoptr(List) list = list_find(store, argv[0], error);
+        g_autoptr(List) list = site_list_find(store, argv[0], error);
         if (!list)
             return TOOL_LATER;
         g_ptr_array_add(lists, g_strdup(list->list_id));
@@ -92,7 +92,7 @@ static int run(Site *site, const void *kind, char **argv, GError **error)
     WorkPlace place;
     g_autofree char *done = NULL;
     g_autoptr(Work) work = work_place_begin_spooled(&place, site, error);
-    g_autoptr(List) list = work ? list_find(place.store, argv[0], error) : NULL;
+    g_autoptr(List) list = work ? site_list_find(place.store, argv[0], error) : NULL;
     if (!list || !step->take(work, list, &done, error) || !work_commit(work, place.spool, error))
         return TOOL_LATER;
     puts(done);

@@ -56,7 +56,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
         {"age", "AGE", COLUMN_SPAN},         {"expires_in", "LEFT", COLUMN_SPAN}, {"host", "HOST", COLUMN_TEXT},
         {"sender", "SENDER", COLUMN_TEXT},   {"id", "ID", COLUMN_TEXT},       {NULL, NULL, COLUMN_TEXT}};
     Store *store = site_store(site, false, error);
-    g_autoptr(List) list = store && argc > 0 ? list_find(store, argv[0], error) : NULL;
+    g_autoptr(List) list = store && argc > 0 ? site_list_find(store, argv[0], error) : NULL;
     if (!store || (argc > 0 && !list))
         return TOOL_LATER;
     g_autoptr(Listing) listing = listing_new(columns, json_option);

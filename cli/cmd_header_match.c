@@ -21,7 +21,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
         {"position", "POSITION", COLUMN_NUMBER}, {"header", "FIELD", COLUMN_TEXT}, {"action", "ACTION", COLUMN_TEXT},
         {"tag", "TAG", COLUMN_TEXT}, {"pattern", "PATTERN", COLUMN_TEXT}, {NULL, NULL, COLUMN_TEXT}};
     Store *store = site_store(site, false, error);
-    g_autoptr(List) list = store && argc > 0 ? list_find(store, argv[0], error) : NULL;
+    g_autoptr(List) list = store && argc > 0 ? site_list_find(store, argv[0], error) : NULL;
     if (!store || (argc > 0 && !list))
         return TOOL_LATER;
     g_autoptr(GPtrArray) rows = header_match_all(store, list ? list->list_id : NULL, error);
@@ -41,7 +41,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
 static Work *begin(WorkPlace *place, Site *site, List **list, GError **error)
 {
     g_autoptr(Work) work = work_place_begin_spooled(place, site, error);
-    *list = work && list_name ? list_find(place->store, list_name, error) : NULL;
+    *list = work && list_name ? site_list_find(place->store, list_name, error) : NULL;
     return list_name && !*list ? NULL : g_steal_pointer(&work);
 }
 

@@ -193,7 +193,7 @@ static int run_inject(Site *site, int argc, char **argv, GError **error)
                    : NULL;
     g_autoptr(GBytes) octets = file ? input_read(file, path, error) : NULL;
     Store *store = octets ? site_store(site, false, error) : NULL;
-    g_autoptr(List) list = store ? list_find(store, argv[0], error) : NULL;
+    g_autoptr(List) list = store ? site_list_find(store, argv[0], error) : NULL;
     inject.spool = list ? site_spool(site, error) : NULL;
     if (!inject.spool)
         return TOOL_LATER;

@@ -46,7 +46,7 @@ static int run_rename(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
     g_autoptr(Work) work = work_place_begin_spooled(&place, site, error);
-    g_autoptr(List) list = work ? list_find(place.store, argv[0], error) : NULL;
+    g_autoptr(List) list = work ? site_list_find(place.store, argv[0], error) : NULL;
     if (!list || !list_move(work, list->list_id, argv[1], error) || !work_commit(work, place.spool, error))
         return TOOL_LATER;
     printf("list %s is %s now (List-Id %s, as before)\n", list->posting_address, argv[1], list->list_id);
@@ -57,7 +57,7 @@ static int run_copy(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
     g_autoptr(Work) work = work_place_begin_spooled(&place, site, error);
-    g_autoptr(List) list = work ? list_find(place.store, argv[0], error) : NULL;
+    g_autoptr(List) list = work ? site_list_find(place.store, argv[0], error) : NULL;
     g_autoptr(List) made = list ? list_copy(work, list, argv[1], with_members, error) : NULL;
     if (!made || !work_commit(work, place.spool, error))
         return TOOL_LATER;

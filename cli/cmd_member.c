@@ -27,7 +27,7 @@ static char *acknowledge, *hide, *list_copy, *own_postings, *language, *vacation
 static List *find_place(Site *site, const char *name, Role *role, WorkPlace *place, GError **error)
 {
     bool open = role_option(role, error) && work_place_store(place, site, error);
-    return open ? list_find(place->store, name, error) : NULL;
+    return open ? site_list_find(place->store, name, error) : NULL;
 }
 
 static List *find(Site *site, const char *name, Role *role, Store **store, GError **error)
@@ -35,7 +35,7 @@ static List *find(Site *site, const char *name, Role *role, Store **store, GErro
     if (!role_option(role, error))
         return NULL;
     *store = site_store(site, false, error);
-    return *store ? list_find(*store, name, error) : NULL;
+    return *store ? site_list_find(*store, name, error) : NULL;
 }
 
 /* In a unit of its own. Returns an exit code; *error is set for what must end the command. */

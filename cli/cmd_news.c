@@ -50,7 +50,7 @@ static int run_catchup(Site *site, int argc, char **argv, GError **error)
         return TOOL_USAGE;
     }
     g_autoptr(Work) work = work_place_begin_spooled(&place, site, error);
-    g_autoptr(List) list = work ? list_find(place.store, argv[0], error) : NULL;
+    g_autoptr(List) list = work ? site_list_find(place.store, argv[0], error) : NULL;
     if (!list || !news_catch_up(work, list, number, error) || !work_commit(work, place.spool, error))
         return TOOL_LATER;
     if (number == NEWS_NOWHERE)

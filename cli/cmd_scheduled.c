@@ -46,7 +46,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
                                      {"fault", "FAULT", COLUMN_TEXT},
                                      {NULL, NULL, COLUMN_TEXT}};
     Store *store = site_store(site, false, error);
-    g_autoptr(List) list = store && argc > 0 ? list_find(store, argv[0], error) : NULL;
+    g_autoptr(List) list = store && argc > 0 ? site_list_find(store, argv[0], error) : NULL;
     if (!store || (argc > 0 && !list))
         return TOOL_LATER;
     g_autoptr(Listing) listing = listing_new(columns, json_option);

@@ -53,7 +53,7 @@ static bool read_place(TemplatePlace *place, Store *store, GError **error)
         return false;
     }
     if (list_option) {
-        place->found = list_find(store, list_option, error);
+        place->found = site_list_find(store, list_option, error);
         if (!place->found)
             return false;
         place->list = *place->found;

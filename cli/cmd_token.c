@@ -40,7 +40,7 @@ static char *lists_text(Store *store, GError **error)
 {
     g_autoptr(GString) text = g_string_new(NULL);
     for (char **at = lists; at && *at; at++) {
-        g_autoptr(List) list = list_find(store, *at, error);
+        g_autoptr(List) list = site_list_find(store, *at, error);
         if (!list)
             return NULL;
         g_string_append_printf(text, "%s%s", text->len ? " " : "", list->list_id);

@@ -31,7 +31,7 @@ int held_filter_read(Site *site, HeldFilter *filter, List **list, GError **error
     Store *store = site_store(site, false, error);
     if (!store)
         return TOOL_LATER;
-    if (held_filter_list && !(*list = list_find(store, held_filter_list, error)))
+    if (held_filter_list && !(*list = site_list_find(store, held_filter_list, error)))
         return TOOL_LATER;
     filter->list_id = *list ? (*list)->list_id : NULL;
     return TOOL_OK;

@@ -10,6 +10,10 @@
 #define PAGE 500
 
 static char *kind;
+/* Of members the role is the kind. */
+static const char *const kinds[] = {LOG_SETTING, "member",   "owner",    "moderator", "nonmember",      LOG_OPTIONS,
+                                    LOG_IMPORT,  LOG_SOURCE, LOG_POST,   LOG_REQUEST, LOG_SCHEDULED,    LOG_BAN,
+                                    LOG_HEADER_MATCH, LOG_TEMPLATE, LOG_LIST, NULL};
 static gint limit = 100;
 
 static int run(Site *site, int argc, char **argv, GError **error)
@@ -19,10 +23,14 @@ static int run(Site *site, int argc, char **argv, GError **error)
                                      {"name", "NAME", COLUMN_TEXT},   {"before", "BEFORE", COLUMN_TEXT},
                                      {"after", "AFTER", COLUMN_TEXT}, {NULL, NULL, COLUMN_TEXT}};
     (void)argc;
+    if (kind && !g_strv_contains(kinds, kind)) {
+        g_autofree char *known = g_strjoinv(", ", (char **)kinds);
+        return command_usage(error, "--kind: found '%s'; allowed are %s", kind, known);
+    }
     if (limit < 0)
         return command_usage(error, "--limit: a number of rows; 0 for all");
     Store *store = site_store(site, false, error);
-    g_autoptr(List) list = store ? list_find(store, argv[0], error) : NULL;
+    g_autoptr(List) list = store ? site_list_find(store, argv[0], error) : NULL;
     if (!list)
         return TOOL_LATER;
     g_autoptr(Listing) listing = listing_new(columns, json_option);

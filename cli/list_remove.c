@@ -130,7 +130,7 @@ static int run_remove(Site *site, int argc, char **argv, GError **error)
     GError *missing = NULL;
     if (!work_place_open(&place, site, error))
         return TOOL_LATER;
-    g_autoptr(List) list = list_find(place.store, argv[0], &missing);
+    g_autoptr(List) list = site_list_find(place.store, argv[0], &missing);
     if (!list)
         return remove_left(site, place.store, argv[0], missing, error);
     g_autofree char *kept = list_archive_name(list->list_id, list->archive);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/near_word.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/listing.h"
@@ -20,10 +21,17 @@ static char **files;
 static const ListSetting *setting_find(const char *name, GError **error)
 {
     const ListSetting *setting = list_setting_find(name, NULL);
-    g_autofree char *shown = setting ? NULL : g_utf8_make_valid(name, -1);
-    if (!setting)
+    if (setting)
+        return setting;
+    g_autofree char *shown = g_utf8_make_valid(name, -1);
+    NearWord near = {shown, NULL, MAX(2, strlen(shown) / 3) + 1};
+    for (const ListSetting *one = list_settings; one->name; one++)
+        near_word_offer(&near, one->name);
+    if (near.best)
+        command_usage(error, "there is no setting '%s'; did you mean '%s'?", shown, near.best);
+    else
         command_usage(error, "there is no setting '%s'; listrunner list show LIST shows all", shown);
-    return setting;
+    return NULL;
 }
 
 static json_t *setting_value(const List *list, const ListSetting *setting)
@@ -51,7 +59,7 @@ static json_t *setting_value(const List *list, const ListSetting *setting)
 static List *find(Site *site, const char *name, Store **store, GError **error)
 {
     *store = site_store(site, false, error);
-    return *store ? list_find(*store, name, error) : NULL;
+    return *store ? site_list_find(*store, name, error) : NULL;
 }
 
 static int run_show(Site *site, int argc, char **argv, GError **error)
@@ -174,7 +182,7 @@ static int change_all(Site *site, char **argv, bool reset, GError **error)
     WorkPlace place;
     g_autoptr(GPtrArray) read = list_settings_read(reset ? NULL : files, error);
     g_autoptr(Work) work = read ? work_place_begin(&place, site, error) : NULL;
-    g_autoptr(List) list = work ? list_find(place.store, argv[0], error) : NULL;
+    g_autoptr(List) list = work ? site_list_find(place.store, argv[0], error) : NULL;
     bool done = list != NULL;
     for (guint at = 0; done && at < read->len; at++)
         done = change(work, list, read->pdata[at], error);

@@ -64,7 +64,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
                                      {"bad", "BAD", COLUMN_NUMBER},     {"read_at", "READ", COLUMN_TEXT},
                                      {"fault", "FAULT", COLUMN_TEXT},   {NULL, NULL, COLUMN_TEXT}};
     Store *store = site_store(site, false, error);
-    g_autoptr(List) list = store && argc > 0 ? list_find(store, argv[0], error) : NULL;
+    g_autoptr(List) list = store && argc > 0 ? site_list_find(store, argv[0], error) : NULL;
     if (!store || (argc > 0 && !list))
         return TOOL_LATER;
     g_autoptr(GPtrArray) all = source_all(store, list ? list->list_id : NULL, error);
@@ -79,7 +79,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
 static int run_show(Site *site, int argc, char **argv, GError **error)
 {
     Store *store = site_store(site, false, error);
-    g_autoptr(List) list = store ? list_find(store, argv[0], error) : NULL;
+    g_autoptr(List) list = store ? site_list_find(store, argv[0], error) : NULL;
     g_autoptr(MemberSource) source = list ? source_find(store, list->list_id, argv[1], error) : NULL;
     if (!source)
         return TOOL_LATER;
@@ -113,7 +113,7 @@ static int run_refresh(Site *site, int argc, char **argv, GError **error)
 {
     SourceShell shell;
     bool open = source_shell_open(&shell, site, error);
-    g_autoptr(List) list = open ? list_find(shell.place.store, argv[0], error) : NULL;
+    g_autoptr(List) list = open ? site_list_find(shell.place.store, argv[0], error) : NULL;
     g_autoptr(GPtrArray) all = list ? source_all(shell.place.store, list->list_id, error) : NULL;
     if (!all)
         return TOOL_LATER;
@@ -142,7 +142,7 @@ static int run_why(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
     g_autoptr(Work) work = work_place_begin(&place, site, error);
-    g_autoptr(List) list = work ? list_find(place.store, argv[0], error) : NULL;
+    g_autoptr(List) list = work ? site_list_find(place.store, argv[0], error) : NULL;
     json_t *why = list ? source_why(work, list, argv[1], error) : NULL;
     if (!why)
         return TOOL_LATER;

@@ -52,7 +52,7 @@ static int run_add(Site *site, int argc, char **argv, GError **error)
     if (!source_kind_parse(argv[2], &kind))
         return command_usage(error, "\"%s\" is no kind of source; there are file, url, list, sql and ldap", argv[2]);
     g_autoptr(Work) work = work_place_begin(&place, site, error);
-    g_autoptr(List) list = work ? list_find(place.store, argv[0], error) : NULL;
+    g_autoptr(List) list = work ? site_list_find(place.store, argv[0], error) : NULL;
     if (!list)
         return TOOL_LATER;
     g_autoptr(MemberSource) source = g_new0(MemberSource, 1);
@@ -72,7 +72,7 @@ static int run_set(Site *site, int argc, char **argv, GError **error)
     WorkPlace place;
     (void)argc;
     g_autoptr(Work) work = work_place_begin(&place, site, error);
-    g_autoptr(List) list = work ? list_find(place.store, argv[0], error) : NULL;
+    g_autoptr(List) list = work ? site_list_find(place.store, argv[0], error) : NULL;
     g_autoptr(MemberSource) source = list ? source_find(place.store, list->list_id, argv[1], error) : NULL;
     if (!source)
         return TOOL_LATER;
@@ -107,7 +107,7 @@ static int run_remove(Site *site, int argc, char **argv, GError **error)
     if (keep_members && drop_members)
         return command_usage(error, "give --keep-members or --drop-members");
     bool open = source_shell_open(&shell, site, error);
-    g_autoptr(List) list = open ? list_find(shell.place.store, argv[0], error) : NULL;
+    g_autoptr(List) list = open ? site_list_find(shell.place.store, argv[0], error) : NULL;
     g_autoptr(MemberSource) source = list ? source_find(shell.place.store, list->list_id, argv[1], error) : NULL;
     g_auto(SourceResult) result = {0};
     if (!source || !may_remove(shell.place.store, source, error) ||

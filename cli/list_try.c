@@ -373,7 +373,7 @@ static int run_try(Site *site, int argc, char **argv, GError **error)
     g_autoptr(GPtrArray) read = list_settings_read(files, error);
     const Config *config = read ? site_config(site, error) : NULL;
     Store *store = config ? site_store(site, false, error) : NULL;
-    g_autoptr(List) list = store ? list_find(store, argv[0], error) : NULL;
+    g_autoptr(List) list = store ? site_list_find(store, argv[0], error) : NULL;
     g_autoptr(WaitNames) names = list ? wait_names_new(config, error) : NULL;
     if (!names)
         return TOOL_LATER;

@@ -151,7 +151,7 @@ static int run_import(Site *site, int argc, char **argv, GError **error)
     g_autoptr(InputFile) file = role_option(&role, error) ? input_open(argc > 1 ? argv[1] : "-", error) : NULL;
     WorkPlace place;
     bool open = file && work_place_store(&place, site, error);
-    g_autoptr(List) list = open ? list_find(place.store, argv[0], error) : NULL;
+    g_autoptr(List) list = open ? site_list_find(place.store, argv[0], error) : NULL;
     if (!list)
         return TOOL_LATER;
     g_autoptr(MemberLines) lines = member_lines_new(file);
@@ -169,8 +169,9 @@ static int run_import(Site *site, int argc, char **argv, GError **error)
     if (!import_all(&import, site, input_size(file), error))
         return TOOL_LATER;
     printf("%" G_GUINT64_FORMAT " added to %s as %s, %" G_GUINT64_FORMAT " there already, %" G_GUINT64_FORMAT
-           " bad lines\n",
-           import.added, list->posting_address, role_text(role), import.duplicate, import.bad);
+           " bad line%s\n",
+           import.added, list->posting_address, role_text(role), import.duplicate, import.bad,
+           import.bad == 1 ? "" : "s");
     if (import.other > 0)
         printf("%" G_GUINT64_FORMAT " passed over, who have another Group status\n", import.other);
     return import.bad ? TOOL_NOT_SO : TOOL_OK;

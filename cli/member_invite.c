@@ -47,7 +47,7 @@ static int run(Site *site, int argc, char **argv, GError **error)
     int worst = TOOL_OK;
     if (!work_place_open(&place, site, error))
         return TOOL_LATER;
-    g_autoptr(List) list = list_find(place.store, argv[0], error);
+    g_autoptr(List) list = site_list_find(place.store, argv[0], error);
     if (!list)
         return TOOL_LATER;
     for (int at = 1; at < argc; at++) {

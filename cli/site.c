@@ -5,11 +5,15 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/near_word.h"
 #include "store/generation.h"
 #include "store/place.h"
+
+#define NEAR_MAX 2 /* letters by which the name of a list may be mistyped to be suggested */
 
 struct Site {
     char *path;
@@ -94,4 +98,40 @@ Spool *site_spool(Site *site, GError **error)
         return NULL;
     site->spool = spool_open(config_string(site->config, "spool", "directory"), error);
     return site->spool;
+}
+
+typedef struct NearList {
+    NearWord near;
+    char *best; /* owned, since the lists come one by one */
+    bool by_address;
+} NearList;
+
+static bool offer(const List *list, void *data)
+{
+    NearList *self = data;
+    near_word_offer(&self->near, self->by_address ? list->posting_address : list->list_id);
+    if (self->near.best && self->near.best != self->best) {
+        g_free(self->best);
+        self->best = g_strdup(self->near.best);
+        self->near.best = self->best;
+    }
+    return true;
+}
+
+List *site_list_find(Store *store, const char *name, GError **error)
+{
+    g_autoptr(GError) refusal = NULL;
+    g_autofree char *lower = g_utf8_validate(name, -1, NULL) ? g_utf8_strdown(name, -1) : g_strdup("");
+    NearList self = {.near = {lower, NULL, NEAR_MAX + 1}, .by_address = strchr(name, '@') != NULL};
+    List *list = list_find(store, name, &refusal);
+    if (list)
+        return list;
+    if (g_error_matches(refusal, FAIL, FAIL_MISSING))
+        list_each(store, NULL, offer, &self, NULL);
+    g_autofree char *meant = self.best;
+    if (meant)
+        fail(error, FAIL_MISSING, "%s; did you mean %s?", refusal->message, meant);
+    else
+        g_propagate_error(error, g_steal_pointer(&refusal));
+    return NULL;
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "base/config.h"
+#include "store/list.h"
 #include "store/store.h"
 #include "switchboard/spool.h"
 
@@ -34,6 +35,9 @@ const Config *site_config(Site *site, GError **error);
 Store *site_store(Site *site, bool create, GError **error);
 /* The same, of a database that may be of an older program: store_open_older(). */
 Store *site_store_older(Site *site, bool upgrade, GError **error);
+/* Find the list that a person names, as list_find() does. When there is none, the message of FAIL_MISSING has the one
+ * that may have been meant. */
+List *site_list_find(Store *store, const char *name, GError **error);
 /* Open the spool. */
 Spool *site_spool(Site *site, GError **error);
 

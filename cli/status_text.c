@@ -96,8 +96,9 @@ static void print_table(FILE *out, const json_t *status)
     json_array_foreach(json_object_get(status, "runners"), i, group) {
         const char *name = text_of(group, "runner"), *state = text_of(group, "state");
         if (g_strcmp0(state, "running") != 0 && g_strcmp0(state, "stopping") != 0)
-            fprintf(out, "%-11s is %s: %" JSON_INTEGER_FORMAT " instances now, %" JSON_INTEGER_FORMAT " wanted\n", name,
-                    state, number_of(group, "instances"), number_of(group, "wanted"));
+            fprintf(out, "%-11s is %s: %" JSON_INTEGER_FORMAT " instance%s now, %" JSON_INTEGER_FORMAT " wanted\n",
+                    name, state, number_of(group, "instances"), number_of(group, "instances") == 1 ? "" : "s",
+                    number_of(group, "wanted"));
         json_array_foreach(json_object_get(group, "children"), j, child)
             print_child(out, name, child);
         print_scaled(out, group);

@@ -65,8 +65,11 @@ static bool read_vacation(MemberOptions *options, const char *value, GError **er
         options->vacation_ends = -1;
         return true;
     }
-    if (!dots || !read_day(value, (size_t)(dots - value), &options->vacation_begins) ||
-        !read_day(dots + 2, strlen(dots + 2), &last) || last < options->vacation_begins)
+    bool read = dots && read_day(value, (size_t)(dots - value), &options->vacation_begins) &&
+                read_day(dots + 2, strlen(dots + 2), &last);
+    if (read && last < options->vacation_begins)
+        return fail(error, FAIL_NEVER, "vacation: found \"%s\", whose last day is before its first", value);
+    if (!read)
         return fail(error, FAIL_NEVER, "vacation: found \"%s\"; allowed: off, or FROM..UNTIL as 2026-12-20..2027-01-06",
                     value);
     options->vacation_ends = last + DAY;

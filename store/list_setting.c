@@ -393,7 +393,8 @@ static char *canonical_integer(const ListSetting *setting, const char *value, GE
     if (g_ascii_string_to_signed(value, 10, setting->min, max, &number, NULL))
         return g_strdup_printf("%" G_GINT64_FORMAT, number);
     g_autofree char *allowed =
-        g_strdup_printf("a whole number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, setting->min, max);
+        g_strdup_printf("a whole number%s%s from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT,
+                        setting->unit ? " of " : "", setting->unit ? setting->unit : "", setting->min, max);
     refuse(setting, value, allowed, error);
     return NULL;
 }

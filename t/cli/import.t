@@ -21,7 +21,9 @@ def take(site, data, code=OK, summary=None, says=None, **names):
     done = site.run("member", "import", LIST, path, code=code, says=says)
     if summary:
         added, duplicate, bad = summary
-        assert f"{added} added to {LIST} as member, {duplicate} there already, {bad} bad lines" in done.out, done.out
+        lines = "1 bad line" if bad == 1 else f"{bad} bad lines"
+        told = f"{added} added to {LIST} as member, {duplicate} there already, {lines}\n"
+        assert told in done.out, done.out
     rows = site.run("member", "ls", LIST, "--json").rows()
     return {row["address"]: row for row in rows}, done
 

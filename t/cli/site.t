@@ -240,6 +240,22 @@ def test_a_slip_makes_no_domain(site):
         site.run("list", "create", f"cats@{name}", code=USAGE, says="can be no domain of mail")
 
 
+def test_slips_are_understood(site):
+    site.run("list", "create", LIST)
+    site.run("list", "show", "tets@example.com", code=MISSING, says="did you mean test@example.com?")
+    site.run("list", "show", "tst.example.com", code=MISSING, says="did you mean test.example.com?")
+    assert "did you mean" not in site.run("list", "show", "cats@example.com", code=MISSING).err
+    site.run("list", "set", LIST, "max_mesage_size=10", code=USAGE, says="did you mean 'max_message_size'?")
+    site.run("list", "get", LIST, "nonsense", code=USAGE, says="list show LIST shows all")
+    site.run("list", "set", LIST, "max_message_size=40kb", code=USAGE, says="a whole number of KiB from 0")
+    site.run("list", "log", LIST, "--kind=nosuch", code=USAGE, says="--kind: found 'nosuch'; allowed are setting,")
+    site.run("list", "log", LIST, "--kind=setting")
+    site.run("backup", site.path, code=NOT_SO, says=f"such as {site.path}/listrunner-20")
+    site.run("member", "add", LIST, "anne@example.com")
+    site.run("member", "set", LIST, "anne@example.com", "--vacation=2026-12-24..2026-12-01", code=USAGE,
+             says="whose last day is before its first")
+
+
 def test_create_a_list(site):
     out = site.run("list", "create", LIST, "--owner", "anne@example.com", "--owner=bart@example.com").out
     assert "test@example.com" in out and "test.example.com" in out
