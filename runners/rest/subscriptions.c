@@ -84,11 +84,13 @@ static bool find_subscriber(Call *call, Store *store, Wish *wish)
                form_refuse(call, "subscriber", "%s is no mail address", wish->subscriber);
     }
     GError *error = NULL;
+    if (!id_parse(call, wish->subscriber, id))
+        return form_refuse(call, "subscriber", "%s is neither a mail address nor the id of a user", wish->subscriber);
     if (!scope_takes(call, "user")) /* the address by which the user is made a member would tell who it is */
         return false;
-    g_autoptr(User) user = id_parse(call, wish->subscriber, id) ? user_find(store, id, &error) : NULL;
+    g_autoptr(User) user = user_find(store, id, &error);
     if (!user) {
-        if (!error || rest_missing(call, error))
+        if (rest_missing(call, error))
             answer_refusal(call, 400, "No such user");
         return false;
     }

@@ -112,6 +112,19 @@ static void try_bans(const Desk *desk)
              json_pack("{so}", "bans", bans));
 }
 
+/* Was a ban typed or ticked? */
+static bool has_orders(WebCall *call)
+{
+    GHashTableIter at;
+    void *name;
+    const char *typed = web_field(call, "add");
+    g_hash_table_iter_init(&at, call->form);
+    while (g_hash_table_iter_next(&at, &name, NULL))
+        if (g_str_has_prefix(name, TICKED))
+            return true;
+    return typed[strspn(typed, " \t\r\n")] != '\0';
+}
+
 static void post_bans(WebCall *call)
 {
     GError *error = NULL;
@@ -127,7 +140,7 @@ static void post_bans(WebCall *call)
         work_cancel(work); /* they may be imposed */
         try_bans(&desk);
     } else if (web_commit(call, work)) {
-        desk_see(&desk, "/bans?done=1");
+        desk_see(&desk, has_orders(call) ? "/bans?done=1" : "/bans");
     }
 }
 

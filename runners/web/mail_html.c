@@ -96,13 +96,32 @@ static void append_text(const MailHtml *how, const ReadableBlock *block, const c
     g_string_append_printf(out, "</%s>\n", tag);
 }
 
+static const char *next_line(const char *line)
+{
+    line += strcspn(line, "\n");
+    return *line ? line + 1 : line;
+}
+
+/* Do the two lines here name the files of a change, "--- a/x" and "+++ b/x" with its first place behind them? A line
+ * that was removed may look like the first of them. */
+static bool names_files(const char *line)
+{
+    const char *second = next_line(line);
+    return g_str_has_prefix(line, "--- ") && g_str_has_prefix(second, "+++ ") &&
+           g_str_has_prefix(next_line(second), "@@ ");
+}
+
 /* Lines that a patch adds and removes, each in a span of its own; links are left out there. */
 static void append_patch(const MailHtml *how, const ReadableBlock *block, GString *out)
 {
     g_string_append(out, "<pre class=\"patch\">");
-    for (const char *line = block->text; *line;) {
+    unsigned names = 0; /* lines from here on that name files */
+    for (const char *line = block->text; *line; names -= names > 0) {
         size_t length = strcspn(line, "\n");
-        const char *class = *line == '+' ? "plus" : *line == '-' ? "minus" : *line == '@' ? "place" : NULL;
+        names = names > 0 ? names : names_files(line) ? 2 : 0;
+        const char *class = names > 0 ? NULL : *line == '+' ? "plus" : *line == '-' ? "minus" : NULL;
+        if (*line == '@')
+            class = "place";
         g_autofree char *own = g_strndup(line, length);
         if (class)
             g_string_append_printf(out, "<span class=\"%s\">", class);

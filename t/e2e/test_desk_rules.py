@@ -34,6 +34,8 @@ def banned(instance):
 def test_bans(site, sink, olga):
     assert olga.send(f"{CATS}/bans", {"add": f"{STRANGER}\r\n^.*@spam\\.example$\r\n\r\n"}).status == 303
     olga.get(f"{CATS}/bans?done=1").says(STRANGER, "^.*@spam\\.example$", "In all: 2")
+    nothing = olga.send(f"{CATS}/bans", {"add": " \r\n"})
+    assert nothing.status == 303 and "It was done." not in olga.get(nothing.headers["Location"]).text
     assert STRANGER not in olga.get(f"{CATS}/bans?q=SPAM").says("spam").text
     write_to(site, "cats", STRANGER, "Banned")
     assert olga.waiting() == []

@@ -339,6 +339,8 @@ def test_subscribing(api, ant):
                   {"foo": "1"}, {"pre_verified": "king"}):
         answer = api.call("POST", "members", {"list_id": "ant.example.com", "subscriber": "x@example.com", **wrong})
         assert answer.status == 400 and answer.json["description"], wrong
+    answer = api.call("POST", "members", list_id="ant.example.com", subscriber="bad")
+    assert "bad is neither a mail address nor the id of a user" in answer.json["description"], answer.json
 
 
 @pytest.mark.sqlite

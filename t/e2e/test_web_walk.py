@@ -176,6 +176,9 @@ def test_reads_without_a_browser(site):
     read = look(thread)
     assert "Three metres by five" in read and "+begin = 05:30" in read and "watering.patch" in read
     assert read.count("wrote:") >= 5
+    source = pages.get(thread).text
+    assert '<span class="plus">+begin = 05:30' in source and '<span class="plus">+++' not in source
+    assert '<span class="minus">---' not in source
 
 
 def click(browser, *place):
