@@ -100,14 +100,14 @@
 #define KEY_HANDED "handed"         /* string: it came from another host, and is known by this name */
 #define KEY_HANDED_AT "handed_at"   /* integer: when it came into the queue, us */
 
-/* Written by whatever writes a post into out, when it takes more than one entry (a block). The blocks are numbered, and
- * the first one with fewer recipients than it might have is the last one. */
-#define KEY_BLOCK "block"           /* integer: its number, from 0; -1: nobody can tell whether these are all */
+/* Written by whatever writes a post into out, for each of its entries (a block). The blocks are numbered, and the first
+ * one with fewer recipients than it might have is the last one. */
+#define KEY_BLOCK "block"           /* integer: its number, from 0; -1, absent: nobody can tell whether these are all */
 #define KEY_BLOCK_MOST "block_most" /* integer: the recipients that it might have; absent: it is the last one */
 
 /* Written by out into retry, and into bounces: of a block, when nobody has got the post so far. */
 #define KEY_BLOCK_OF "block_of"     /* string: name hash of the entry of out */
-#define KEY_BLOCK_SIZE "block_size" /* integer: its recipients */
+#define KEY_BLOCK_SIZE "block_size" /* integer: its recipients; 0: of a block that was left empty */
 
 /* Written by out into retry. */
 #define KEY_REACHED "reached"       /* bool: some recipients of the block may have got the post */

@@ -168,8 +168,6 @@ static void add_in_turn(const Blocks *blocks, const GArray *parts)
             bool last = at + 1 == parts->len && block + 1 == plan.blocks;
             char *shard = plan.blocks > 1 ? blocks_shard(hash, block, plan.instances) : NULL;
             Draft *draft = add_block(blocks, part->host, stream, shard, last ? INT64_MAX : size);
-            if (last && number == 0)
-                continue; /* it is the whole post */
             meta_set_integer(draft_meta(draft), KEY_BLOCK, number++);
             if (!last)
                 meta_set_integer(draft_meta(draft), KEY_BLOCK_MOST, size);
@@ -264,6 +262,7 @@ static bool add_out(Runner *runner, Entry *entry, Post *post, const PostSend *se
         return fail(error, FAIL_NEVER, "there is nobody to deliver it to: no owner, no moderator, no site owner");
     Draft *draft = make_out(entry, post, send, send->queue);
     choose_instance(runner, post, draft);
+    meta_set_integer(draft_meta(draft), KEY_BLOCK, 0);
     draft_set_addresses(draft, g_strdupv(post->given));
     outcome_add(outcome, draft);
     return true;

@@ -16,7 +16,7 @@ bool bounce_source_verified(const char *source)
     return strcmp(source, "report") != 0;
 }
 
-/* What the row of a day says; weight -1: there is none. */
+/* The row of a day; weight -1: there is none. */
 typedef struct FoundDay {
     int64_t weight, bounces;
     bool verified;

@@ -27,7 +27,8 @@ static const ConfigKey store_keys[] = {
      .example = "/etc/listrunner/database.password", .opens = "*"},
     {"remember", DURATION("30d", DAY, 3650 * DAY),
      .about = "How long the Message-IDs of posts are kept, by which a post that comes again is known, and the "
-      "records of work that was done, by which none is done twice."},
+      "records of work that was done, by which none is done twice. It is at least a day longer than [out] "
+      "maximal_queue_lifetime, whatever is set here."},
     {.name = NULL},
 };
 

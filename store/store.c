@@ -698,48 +698,6 @@ bool store_next_number(Store *store, const char *counter, int64_t *number, GErro
     return true;
 }
 
-/* ---- effects ---- */
-
-static const char effect_sql[] = "SELECT number FROM effect WHERE entry = $1";
-
-void store_find_effect_soon(Store *store, const char *entry)
-{
-    query_soon(store, effect_sql, TEXT(entry));
-}
-
-bool store_find_effect(Store *store, const char *entry, bool *before, int64_t *number, GError **error)
-{
-    g_autoptr(Query) query = query_open(store, error, effect_sql, TEXT(entry));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    *before = step == STEP_ROW;
-    *number = *before ? query_integer(query, 0) : 0;
-    return step != STEP_FAILED;
-}
-
-bool store_record_effect(Store *store, const char *entry, int64_t number, GError **error)
-{
-    if (store->depth == 0)
-        log_panic("store_record_effect outside a transaction: it would record effects that are not there");
-    g_autoptr(GError) fault = NULL;
-    if (query_later(store, &fault, "INSERT INTO effect (entry, number, recorded_at) VALUES ($1, $2, $3)", TEXT(entry),
-                    INTEGER(number), INTEGER(clock_now())))
-        return true;
-    if (g_error_matches(fault, FAIL, FAIL_EXISTS))
-        return fail(error, FAIL_LATER, "the effects of %s were recorded already", entry);
-    return fail_with(error, &fault);
-}
-
-bool store_count_effects(Store *store, const char *entry, int64_t *count, GError **error)
-{
-    g_autofree char *first = g_strconcat(entry, ":", NULL), *behind = g_strconcat(entry, ";", NULL);
-    g_autoptr(Query) query = query_open(store, error, "SELECT count(*) FROM effect WHERE entry > $1 AND entry < $2",
-                                        TEXT(first), TEXT(behind));
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *count = query_integer(query, 0);
-    return true;
-}
-
 static const char version_sql[] = "SELECT value FROM store_version";
 
 void store_version_soon(Store *store)

@@ -111,8 +111,10 @@ void store_version_soon(Store *store);
  * the entry, that call or the commit fails with FAIL_LATER. store_expire() drops old records. */
 bool store_find_effect(Store *store, const char *entry, bool *before, int64_t *number, GError **error);
 bool store_record_effect(Store *store, const char *entry, int64_t number, GError **error);
-/* Count the recorded entries whose names begin with this one and a colon. */
-bool store_count_effects(Store *store, const char *entry, int64_t *count, GError **error);
+/* Record those of the entries (of char *) that are not recorded yet; *added is how many that were. */
+bool store_record_effects(Store *store, const GPtrArray *entries, int64_t *added, GError **error);
+/* Add to the number that is recorded with the entry, and set *sum to what it is then; a new record begins with 0. */
+bool store_add_effect(Store *store, const char *entry, int64_t number, int64_t *sum, GError **error);
 
 /* Remove effect records and message-ids older than age_us, and counts of posts older than PACE_KEPT. */
 bool store_expire(Store *store, int64_t age_us, GError **error);

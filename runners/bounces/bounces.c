@@ -84,7 +84,7 @@ static bool dispatch(Case *given, GError **error)
         return case_take_back(given, error);
     if (!case_unreached(given, error))
         return false;
-    if (json_object_get(meta, KEY_LOST) && !json_object_get(meta, KEY_FAILURES))
+    if (json_object_get(meta, KEY_BLOCK_OF) && !json_object_get(meta, KEY_FAILURES))
         return true;
     if (!given->list->process_bounces) {
         list_runner_log(given->entry, "result=discarded (the list does not process bounces)");

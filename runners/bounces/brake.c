@@ -15,7 +15,7 @@
 
 #define PORTION 1000 /* members who are looked at in one transaction */
 
-/* What is to be taken back, all borrowed. domain NULL: from all members. after: the last member who was looked at. */
+/* Points to be taken back, all borrowed. domain NULL: from all members. after: the last member who was looked at. */
 typedef struct TakeBack {
     const char *list_id, *domain, *reply;
     const char *but; /* the address in hand, which is not charged yet; NULL: there is none */
@@ -94,7 +94,7 @@ bool case_take_back(Case *given, GError **error)
     return true;
 }
 
-/* What the brake is asked; its strings are borrowed, but for domain and reply. */
+/* A question to the brake; its strings are borrowed, but for domain and reply. */
 typedef struct BrakeAsked {
     BounceBrakeEvent event;
     char *domain, *reply;

@@ -91,7 +91,7 @@ bool case_mail(Case *given, GError **error);
 /* Count the refusals that out met (refusals.c). */
 bool case_refusals(Case *given, GError **error);
 
-/* What a brake says of a failure (brake.c). */
+/* The answer of a brake about a failure (brake.c). */
 typedef struct HeldBack {
     bool held; /* too many fail with the same reply: it costs no points */
     bool more; /* the points of further members are taken back by an entry that was added to the outcome */

@@ -35,40 +35,44 @@ static bool note(const Unreached *lost, const char *effect, int64_t number, GErr
            (before || store_record_effect(store, effect, number, error));
 }
 
-static bool note_addresses(const Unreached *lost, const json_t *all, GError **error)
+static void add_addresses(const Unreached *lost, const json_t *all, GPtrArray *effects)
 {
     size_t at;
     json_t *one;
     json_array_foreach(all, at, one) {
         const char *address = json_is_string(one) ? json_string_value(one) : meta_string(one, "address", "");
-        g_autofree char *key = address_key(address), *effect = g_strconcat(lost->block, ":", key, NULL);
-        if (!note(lost, effect, 0, error))
-            return false;
+        g_autofree char *key = address_key(address);
+        g_ptr_array_add(effects, g_strconcat(lost->block, ":", key, NULL));
     }
-    return true;
 }
 
-/* Set *whole when nobody of the block has got the post. Most blocks that reached nobody are told of by one entry. */
+/* Set *whole when nobody of the block has got the post. Most blocks that reached nobody are told of by one entry. Of
+ * others the block's own effect counts the recipients: out may tell of one twice, so each has an effect. */
 static bool count_block(const Unreached *lost, bool *whole, GError **error)
 {
-    const json_t *failures = json_object_get(lost->meta, KEY_FAILURES);
-    const json_t *given_up = json_object_get(lost->meta, KEY_LOST);
-    int64_t count = (int64_t)(json_array_size(failures) + json_array_size(given_up));
-    if (count < lost->size && (!note_addresses(lost, failures, error) || !note_addresses(lost, given_up, error) ||
-                               !store_count_effects(lost->given->bounces->shared->store, lost->block, &count, error)))
+    Store *store = lost->given->bounces->shared->store;
+    g_autoptr(GPtrArray) effects = g_ptr_array_new_with_free_func(g_free);
+    int64_t added, count;
+    add_addresses(lost, json_object_get(lost->meta, KEY_FAILURES), effects);
+    add_addresses(lost, json_object_get(lost->meta, KEY_LOST), effects);
+    *whole = effects->len >= lost->size;
+    if (*whole)
+        return true;
+    if (!store_record_effects(store, effects, &added, error) ||
+        !store_add_effect(store, lost->block, added, &count, error))
         return false;
     *whole = count >= lost->size;
     return true;
 }
 
 /* Set *whole when that is so of all blocks. They were filled in order, so the first with fewer recipients than it might
- * have is the last one. */
+ * have is the last one. Of a post without numbers, as earlier versions wrote them, nobody can tell. */
 static bool count_post(const Unreached *lost, bool *whole, GError **error)
 {
     Store *store = lost->given->bounces->shared->store;
     int64_t number = meta_integer(lost->meta, KEY_BLOCK, -1), most = meta_integer(lost->meta, KEY_BLOCK_MOST, 0);
-    *whole = number < 0;
-    if (*whole)
+    *whole = number == 0 && most == 0;
+    if (*whole || number < 0)
         return true;
     g_autofree char *own = g_strdup_printf("%s#%" G_GINT64_FORMAT, lost->post, number);
     if (!note(lost, own, most == 0 || lost->size < most, error))
@@ -132,26 +136,31 @@ static bool send(const Unreached *lost, bool to_author, GError **error)
     return true;
 }
 
-/* Choose whom to tell, within the limits of a day: the author, where a person has written the post and may be answered;
- * else the owners. *acts is SCORE_WARN for the author, SCORE_TELL_OWNER for the owners, 0 for nobody. */
-static bool choose(const Unreached *lost, unsigned *acts, GError **error)
+static bool author_allowed(const Unreached *lost, bool *allowed, GError **error)
 {
     Case *given = lost->given;
     const char *sender = meta_string(lost->meta, KEY_SENDER, "");
     g_autoptr(GBytes) header = entry_message(given->entry);
     g_autoptr(Message) message = message_new(header);
-    bool allowed;
-    if (!address_same(sender, given->list->posting_address) && answer_allowed_for_post(sender, message)) {
-        g_autoptr(Work) work = list_runner_work(given->bounces->shared, given->entry);
-        if (!letter_allowed(work, given->list, sender, &allowed, error))
-            return false;
-        list_runner_work_into(work, given->outcome);
-        *acts = allowed ? SCORE_WARN : 0;
+    *allowed = false;
+    if (address_same(sender, given->list->posting_address) || !answer_allowed_for_post(sender, message))
         return true;
-    }
-    if (!case_owner_room(given, &allowed, error))
+    g_autoptr(Work) work = list_runner_work(given->bounces->shared, given->entry);
+    if (!letter_allowed(work, given->list, sender, allowed, error))
         return false;
-    *acts = allowed ? SCORE_TELL_OWNER : 0;
+    list_runner_work_into(work, given->outcome);
+    return true;
+}
+
+/* Choose whom to tell, within the limits of a day: the author, where a person has written the post and may be answered;
+ * else, also when he has had all letters of today, the owners. *acts is SCORE_WARN for the author, SCORE_TELL_OWNER for
+ * the owners, 0 for nobody. */
+static bool choose(const Unreached *lost, unsigned *acts, GError **error)
+{
+    bool author, owners = false;
+    if (!author_allowed(lost, &author, error) || (!author && !case_owner_room(lost->given, &owners, error)))
+        return false;
+    *acts = author ? SCORE_WARN : owners ? SCORE_TELL_OWNER : 0;
     return true;
 }
 
@@ -171,8 +180,8 @@ bool case_unreached(Case *given, GError **error)
 {
     const json_t *meta = entry_meta(given->entry);
     const char *of = meta_string(meta, KEY_BLOCK_OF, NULL);
-    Unreached lost = {.given = given, .meta = meta, .size = meta_integer(meta, KEY_BLOCK_SIZE, 0)};
-    if (!of || lost.size <= 0)
+    Unreached lost = {.given = given, .meta = meta, .size = meta_integer(meta, KEY_BLOCK_SIZE, -1)};
+    if (!of || lost.size < 0)
         return true;
     lost.post = g_strdup_printf("unreached:%s:%s", given->list->list_id, entry_trace(given->entry));
     lost.block = g_strdup_printf("%s:%s", lost.post, of);

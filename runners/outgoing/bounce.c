@@ -44,7 +44,7 @@ static bool is_post(const Delivery *delivery)
 {
     const json_t *meta = entry_meta(delivery->entry);
     return *entry_list(delivery->entry) && meta_integer(meta, KEY_POST_ID, 0) > 0 &&
-           meta_integer(meta, KEY_BLOCK, 0) >= 0;
+           meta_integer(meta, KEY_BLOCK, -1) >= 0;
 }
 
 bool bounce_is_unreached(const Delivery *delivery)
@@ -167,6 +167,18 @@ static void add_failure(BounceMaker *maker, const char *address, const char *rep
     json_array_append_new(maker->failures, object);
 }
 
+BounceDraft *bounce_empty_block(Delivery *delivery)
+{
+    const json_t *meta = entry_meta(delivery->entry);
+    bool empty = entry_recipients_length(delivery->entry) == 0 && meta_integer(meta, KEY_BLOCK, -1) > 0 &&
+                 !meta_integer(meta, KEY_BLOCK_MOST, 0);
+    BounceMaker *maker = empty ? bounce_maker_new(delivery) : NULL;
+    BounceDraft *draft = maker ? cut(maker) : NULL;
+    if (maker)
+        bounce_draft_free(bounce_maker_end(maker));
+    return draft;
+}
+
 BounceDraft *bounce_maker_add(BounceMaker *maker, const Recipient *recipient, const Failure *failure)
 {
     g_autofree char *address = g_strndup(recipient->address, recipient->length);
@@ -189,7 +201,7 @@ BounceDraft *bounce_maker_add(BounceMaker *maker, const Recipient *recipient, co
 
 BounceDraft *bounce_maker_end(BounceMaker *maker)
 {
-    BounceDraft *last = maker->offsets->len > 0 ? cut(maker) : NULL;
+    BounceDraft *last = maker->offsets && maker->offsets->len > 0 ? cut(maker) : NULL;
     json_decref(maker->failures);
     json_decref(maker->lost);
     g_free(maker->lost_reply);

@@ -179,6 +179,22 @@ static bool is_spared(const Delivery *delivery, const Destination *destination, 
            (ours || delivery_spared(delivery, offset) || delivery_blameless(delivery, offset));
 }
 
+/* Return those who wait for a destination that the operator has suspended, when a letter may be about them: a set of
+ * their offsets. */
+static GHashTable *held_back(const Finish *finish, const Delivery *delivery)
+{
+    GHashTable *held = g_hash_table_new(NULL, NULL);
+    bool told = delivery->lost || delivery->doubts > 0;
+    Recipient recipient;
+    for (size_t offset = 0; told && entry_next_recipient(delivery->entry, offset, &recipient);
+         offset = recipient.next) {
+        const Destination *destination = retry_parts_destination(&finish->laws, delivery, &recipient);
+        if (destination && destination->suspended)
+            g_hash_table_add(held, GSIZE_TO_POINTER(recipient.offset));
+    }
+    return held;
+}
+
 /* Bounces from the recipient at *offset on, at most a group of them; *offset is moved. Of recipients who are not
  * charged it says only that nobody got the post, when that may be so; else their places go to quiet. */
 static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset, GArray *quiet)
@@ -221,7 +237,9 @@ static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset, G
 static bool expire(Finish *finish, Delivery *delivery, GError **error)
 {
     report_end(delivery, BOUNCES_QUEUE, "expired");
-    g_autoptr(Draft) letter = warning_given_up(&finish->warning, delivery, clock_now());
+    g_autoptr(GHashTable) held = meta_bool(entry_meta(delivery->entry), KEY_EXPIRE) ? NULL
+                                                                                   : held_back(finish, delivery);
+    g_autoptr(Draft) letter = warning_given_up(&finish->warning, delivery, held, clock_now());
     g_autoptr(GArray) quiet = g_array_new(FALSE, FALSE, sizeof(size_t));
     delivery->deferred = delivery->parked = 0; /* counts those again that cannot be stored */
     size_t offset = 0;
@@ -258,6 +276,11 @@ static bool is_held_back(const Delivery *delivery)
 static bool end_attempt(Finish *finish, Delivery *delivery, GError **error)
 {
     if (delivery->deferred == 0 && delivery->parked == 0) {
+        BounceDraft *empty = bounce_empty_block(delivery);
+        if (empty)
+            g_ptr_array_add(finish->marks->bounces, empty);
+        if (!marks_store_bounces(finish->marks, finish->spool, error))
+            return false;
         end(finish, delivery);
         return true;
     }

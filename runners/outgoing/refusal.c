@@ -17,7 +17,7 @@
 /* Messages that are counted: of all senders together, and of each sender in any case. */
 #define WAITING_MAX 200000
 #define WAITING_EACH 10
-/* What a restart keeps: senders, messages of all of them together, and bytes of a reply. */
+/* The most that a restart keeps: senders, messages of all of them together, and bytes of a reply. */
 #define SAVED_SENDERS 1000
 #define SAVED_MESSAGES 10000
 #define REPLY_MAX 500

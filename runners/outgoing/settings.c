@@ -35,7 +35,7 @@ static const ConfigKey out_keys[] = {
       "on, the last one for all further ones. Unset: it waits as long as it is old, within the two.",
      .example = "5m 15m 1h 4h"},
     {"maximal_queue_lifetime", DURATION("5d", 0, 100 * DAY),
-     .about = "How long delivery is tried before the recipient counts as bounced."},
+     .about = "How long delivery is tried before the recipient counts as bounced.", .readers = "task"},
     {"delay_warning_time", DURATION("0", 0, 100 * DAY),
      .about = "When the owners of a list are told, once, that a message is still not delivered to some; 0: never."},
     {"backoff_jitter", INTEGER("10", 0, 50, "percent"),

@@ -20,6 +20,7 @@ typedef struct WarningReport {
     const Delivery *delivery;
     bool given_up; /* only those whose transactions broke off; else all who are left */
     int64_t now;
+    GHashTable *held; /* set of offsets: of these recipients nothing is told; NULL: none */
 } WarningReport;
 
 /* It is the post of a list, by somebody. */
@@ -43,7 +44,8 @@ static GPtrArray *concerned(const WarningReport *report, size_t *count)
     Recipient recipient;
     *count = 0;
     for (size_t offset = 0; entry_next_recipient(delivery->entry, offset, &recipient); offset = recipient.next) {
-        if (recipient.state != RECIPIENT_TODO ||
+        bool held = report->held && g_hash_table_contains(report->held, GSIZE_TO_POINTER(recipient.offset));
+        if (recipient.state != RECIPIENT_TODO || held ||
             (report->given_up && !delivery_blameless(delivery, recipient.offset)) || ++*count > NAMED_MAX)
             continue;
         content_address(&delivery->content, &recipient);
@@ -176,15 +178,15 @@ static Draft *draft_of(const WarningReport *report, const GPtrArray *addresses, 
 
 Draft *warning_draft(const Warning *warning, const Delivery *delivery, int64_t now)
 {
-    WarningReport report = {warning, delivery, false, now};
+    WarningReport report = {warning, delivery, false, now, NULL};
     size_t count;
     g_autoptr(GPtrArray) addresses = concerned(&report, &count);
     return draft_of(&report, addresses, count);
 }
 
-Draft *warning_given_up(const Warning *warning, const Delivery *delivery, int64_t now)
+Draft *warning_given_up(const Warning *warning, const Delivery *delivery, GHashTable *held, int64_t now)
 {
-    WarningReport report = {warning, delivery, true, now};
+    WarningReport report = {warning, delivery, true, now, held};
     size_t count;
     g_autoptr(GPtrArray) addresses = concerned(&report, &count);
     return count > 0 && is_post(delivery) ? draft_of(&report, addresses, count) : NULL;

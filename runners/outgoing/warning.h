@@ -24,5 +24,6 @@ bool warning_due(const Warning *warning, const Delivery *delivery, int64_t now);
 /* Return the report of a delay, for the queue in. */
 Draft *warning_draft(const Warning *warning, const Delivery *delivery, int64_t now);
 /* Return the report, for the queue in, that delivery was given up to recipients who failed only by lost connections
- * (delivery_blameless()). NULL: there are no such recipients left, or the mail is no post. */
-Draft *warning_given_up(const Warning *warning, const Delivery *delivery, int64_t now);
+ * (delivery_blameless()). held: set of offsets of recipients who wait on all the same; NULL: nobody does. NULL: there
+ * are no such recipients left, or the mail is no post. */
+Draft *warning_given_up(const Warning *warning, const Delivery *delivery, GHashTable *held, int64_t now);

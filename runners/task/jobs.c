@@ -244,7 +244,9 @@ static bool turn_vacations(const JobPlace *place, int64_t *done, GError **error)
 static bool forget_records(const JobPlace *place, int64_t *done, GError **error)
 {
     (void)done;
-    int64_t keep = config_duration(place->config, "store", "remember");
+    /* Records that belong to mail which is tried still are needed, however short that setting is. */
+    int64_t tried = config_duration(place->config, "out", "maximal_queue_lifetime");
+    int64_t keep = MAX(config_duration(place->config, "store", "remember"), tried + DAY);
     return store_expire(place->store, keep, error) &&
            store_give_back(place->store, tell_progress, place->runner, error);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "mail/message.h"
 #include "mail/verp.h"
 #include "runners/bounces/score.h"
 #include "runners/keys.h"
@@ -203,6 +204,88 @@ static void test_taken_back_in_portions(ListFrame *frame, gconstpointer data)
     g_assert_cmpuint(list_frame_rows(frame, "bounce_score"), ==, 0);
 }
 
+static unsigned letters(ListFrame *frame)
+{
+    return fixture_count(&frame->fixture, "virgin", ".msg");
+}
+
+/* Some recipients of a block of a post, to whom it was given up; number -1: of an earlier version, which told none.
+ * size 0: the block was left empty. */
+typedef struct GivenUp {
+    const char *trace, *block;
+    int number, most, size;
+    const char *addresses[4];
+} GivenUp;
+
+static void give_up(ListFrame *frame, const GivenUp *lost, const char *sender)
+{
+    Draft *draft = fixture_draft("bounces", LIST, "From: eve@example.net\r\nSubject: x\r\n\r\n");
+    json_t *meta = draft_meta(draft);
+    meta_set_string(meta, META_TRACE, lost->trace);
+    meta_set_string(meta, KEY_SENDER, sender);
+    meta_set_string(meta, KEY_TO, TO_BOUNCES);
+    meta_set_string(meta, KEY_BLOCK_OF, lost->block);
+    meta_set_integer(meta, KEY_BLOCK_SIZE, lost->size);
+    if (lost->number >= 0)
+        meta_set_integer(meta, KEY_BLOCK, lost->number);
+    if (lost->most > 0)
+        meta_set_integer(meta, KEY_BLOCK_MOST, lost->most);
+    json_t *all = json_array();
+    for (int at = 0; at < 4 && lost->addresses[at]; at++)
+        json_array_append_new(all, json_string(lost->addresses[at]));
+    if (lost->size > 0) {
+        json_object_set(meta, KEY_LOST, all);
+        meta_set_string(meta, KEY_LOST_REPLY, "450 4.1.8 no");
+    }
+    json_decref(all);
+    list_frame_run(frame, list_frame_entry(frame, draft));
+}
+
+/* Two full blocks and a third one that nobody was left for; of the first one out tells of a recipient twice. */
+static void test_unreached_blocks(ListFrame *frame, gconstpointer data)
+{
+    static const GivenUp parts[] = {
+        {"t1", "b0", 0, 3, 3, {"a@example.org", "b@example.org"}}, {"t1", "b0", 0, 3, 3, {"B@example.org"}},
+        {"t1", "b1", 1, 2, 2, {"x@example.org", "y@example.org"}}, {"t1", "b2", 2, 0, 0, {NULL}},
+        {"t1", "b0", 0, 3, 3, {"c@example.org"}},                  {"t1", "b0", 0, 3, 3, {"c@example.org"}}};
+    for (size_t at = 0; at < G_N_ELEMENTS(parts); at++) {
+        give_up(frame, &parts[at], "eve@example.net");
+        g_assert_cmpuint(letters(frame), ==, at < 4 ? 0 : 1);
+    }
+    give_up(frame, &(GivenUp){"t2", "b3", 0, 0, 1, {"a@example.org"}}, "eve@example.net");
+    g_assert_cmpuint(letters(frame), ==, 2);
+}
+
+/* One block of several, from before blocks had numbers: the others may have been delivered. */
+static void test_unreached_before_numbers(ListFrame *frame, gconstpointer data)
+{
+    give_up(frame, &(GivenUp){"t1", "b0", -1, 0, 1, {"a@example.org"}}, "eve@example.net");
+    g_assert_cmpuint(letters(frame), ==, 0);
+}
+
+/* The author has had all letters of today, one of which says so: the owners are told of the next posts. */
+static void test_unreached_author_at_limit(ListFrame *frame, gconstpointer data)
+{
+    for (int at = 0; at < 13; at++) {
+        g_autofree char *trace = g_strdup_printf("t%d", at);
+        give_up(frame, &(GivenUp){trace, trace, 0, 0, 1, {"a@example.org"}}, "eve@example.net");
+    }
+    unsigned to_author = 0, to_owners = 0;
+    Inbox *virgin = fixture_inbox(&frame->fixture, "virgin");
+    g_autoptr(GPtrArray) entries = fixture_claim(virgin);
+    for (guint at = 0; at < entries->len; at++) {
+        g_autoptr(GBytes) octets = entry_message(entries->pdata[at]);
+        g_autoptr(Message) message = message_new(octets);
+        g_autofree char *to = message_value(message, "To");
+        to_author += strstr(to, "eve@example.net") != NULL;
+        to_owners += strstr(to, "test-owner@") != NULL;
+        entry_free(entries->pdata[at]);
+    }
+    inbox_free(virgin);
+    g_assert_cmpuint(to_author, ==, 11); /* the last one says that there are no more today */
+    g_assert_cmpuint(to_owners, ==, 3);
+}
+
 static char *signed_detail(ListFrame *frame, const char *member, int64_t time)
 {
     g_autoptr(GPtrArray) secrets = secret_all(frame->store, &frame->error);
@@ -273,11 +356,6 @@ static bool is_member(ListFrame *frame, const char *list_id, const char *address
 {
     g_autoptr(Member) member = member_find(frame->store, list_id, ROLE_MEMBER, address, NULL);
     return member != NULL;
-}
-
-static unsigned letters(ListFrame *frame)
-{
-    return fixture_count(&frame->fixture, "virgin", ".msg");
 }
 
 /* The clock looked twice before the runner came to it: one warning, and one removal. */
@@ -434,6 +512,9 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     FRAME_TEST("/bounces/case/brake of one domain", test_brake_of_one_domain);
     FRAME_TEST("/bounces/case/taken back in portions", test_taken_back_in_portions);
+    FRAME_TEST("/bounces/case/blocks that reached nobody", test_unreached_blocks);
+    FRAME_TEST("/bounces/case/blocks without numbers", test_unreached_before_numbers);
+    FRAME_TEST("/bounces/case/the author has had all letters", test_unreached_author_at_limit);
     g_test_add("/bounces/case/forged reports", ListFrame, "max_unsigned_per_day = 0\n", set_up, test_forged_reports,
                tear_down);
     FRAME_TEST("/bounces/case/reports that nobody signed", test_unsigned);

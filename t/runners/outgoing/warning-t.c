@@ -157,20 +157,23 @@ static void test_given_up(Test *test, gconstpointer data)
 {
     g_autoptr(GPtrArray) entries = g_ptr_array_new_with_free_func((GDestroyNotify)entry_free);
     hold_post(test, "eve@example.net", "test-bounces@example.com", true);
-    g_assert_null(warning_given_up(&four_hours, test->delivery, ARRIVAL + 120 * HOUR));
+    g_assert_null(warning_given_up(&four_hours, test->delivery, NULL, ARRIVAL + 120 * HOUR));
     Recipient anne;
     g_assert_true(entry_next_recipient(test->delivery->entry, 0, &anne));
     delivery_lost(test->delivery, anne.offset, false);
-    Draft *draft = warning_given_up(&four_hours, test->delivery, ARRIVAL + 120 * HOUR);
+    Draft *draft = warning_given_up(&four_hours, test->delivery, NULL, ARRIVAL + 120 * HOUR);
     g_autofree char *octets = stored(test, draft, entries);
     g_assert_nonnull(strstr(octets, "Subject: Not delivered: mail of list test.example.com\r\n"));
     g_assert_nonnull(strstr(octets, "to 1 of its recipients\r\nfor 5 days. It is not tried again."));
     g_assert_nonnull(strstr(octets, "Final-Recipient: rfc822; anne@example.org\r\nAction: failed\r\n"));
     g_assert_null(strstr(octets, "bob@example.net"));
     g_assert_null(strstr(octets, "Will-Retry-Until"));
+    g_autoptr(GHashTable) held = g_hash_table_new(NULL, NULL);
+    g_hash_table_add(held, GSIZE_TO_POINTER(anne.offset)); /* her destination is suspended: she waits on */
+    g_assert_null(warning_given_up(&four_hours, test->delivery, held, ARRIVAL + 120 * HOUR));
     hold_post(test, "", "test-bounces@example.com", false); /* a report of our own */
     delivery_lost(test->delivery, anne.offset, true);
-    g_assert_null(warning_given_up(&four_hours, test->delivery, ARRIVAL + 120 * HOUR));
+    g_assert_null(warning_given_up(&four_hours, test->delivery, NULL, ARRIVAL + 120 * HOUR));
 }
 
 #define WARNING_TEST(name) g_test_add("/warning/" #name, Test, NULL, set_up, test_##name, tear_down)
