@@ -10,6 +10,9 @@
 #include "store/departure.h"
 #include "store/leave_brake.h"
 
+/* The clocks of hosts may differ by as much; a brake that is closed for longer was closed while the clock was ahead. */
+#define AHEAD (60 * CLOCK_SECOND)
+
 /* The mail domain in lower case. g_free() */
 static char *domain_of(const char *address)
 {
@@ -55,7 +58,7 @@ bool leave_brake_ask(Work *work, const List *list, const Pending *request, bool 
         return true;
     if (!leave_brake_find(work_store(work), list->list_id, domain, &brake, error))
         return false;
-    *waits = brake.closed_until > work_now(work);
+    *waits = brake.closed_until > work_now(work) && brake.closed_until <= work_now(work) + LEAVE_BRAKE_WINDOW + AHEAD;
     if (!*waits && !is_flood(work, list, domain, &brake.gone, waits, error))
         return false;
     brake.closed_until = work_now(work) + LEAVE_BRAKE_WINDOW;

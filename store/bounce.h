@@ -67,6 +67,8 @@ bool bounce_score_write(Store *store, const BounceScore *score, GError **error);
  * other functions of its kind, this one has read all of them before, so each may write to the store. */
 typedef bool BounceScoreEach(const BounceScore *score, void *data);
 bool bounce_score_due(Store *store, int64_t now, int limit, BounceScoreEach *each, void *data, GError **error);
+/* The same for rows with a time behind `after`. It reads all rows, so it is not for every minute. */
+bool bounce_score_ahead(Store *store, int64_t after, int limit, BounceScoreEach *each, void *data, GError **error);
 
 /* The events to show. NULL or 0 means any. */
 typedef struct BounceFilter {

@@ -8,6 +8,8 @@
 #include "store/leave_brake.h"
 #include "store/store_internal.h"
 
+#define AHEAD INT64_C(60000000) /* us by which the clocks of hosts may differ */
+
 /* A row, of a domain or of the list. */
 typedef struct BrakeCount {
     bool known;
@@ -22,18 +24,20 @@ static void brake_count_clear(BrakeCount *count)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(BrakeCount, brake_count_clear)
 
-static bool read_count(Store *store, int64_t list, const char *domain, const char *reply, BrakeCount *count,
-                       GError **error)
+static bool read_count(Store *store, int64_t list, const char *domain, const BounceBrakeEvent *event,
+                       BrakeCount *count, GError **error)
 {
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT day, number, needed, closed_at, held_until, last_at, several, "
                                         "first_domain FROM bounce_brake WHERE list = $1 AND domain = $2 AND reply = $3",
-                                        INTEGER(list), TEXT(domain), TEXT(reply));
+                                        INTEGER(list), TEXT(domain), TEXT(event->reply));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_ROW)
         *count = (BrakeCount){true, query_integer(query, 0), query_integer(query, 1), query_integer(query, 2),
                               query_integer(query, 3), query_integer(query, 4), query_integer(query, 5),
                               query_integer(query, 6) != 0, g_strdup(query_text(query, 7))};
+    if (count->last_at > event->at + AHEAD)
+        count->day = count->closed_at = count->held_until = count->last_at = 0;
     return step != STEP_FAILED;
 }
 
@@ -85,7 +89,7 @@ static bool count_one(Store *store, int64_t list, const char *domain, const Boun
 {
     g_auto(BrakeCount) count = {0};
     int64_t today = event->at / BOUNCE_DAY;
-    if (!read_count(store, list, domain, event->reply, &count, error))
+    if (!read_count(store, list, domain, event, &count, error))
         return false;
     bool once = event->mailbox || (*domain && event->host);
     int64_t over = once ? BOUNCE_BRAKE_ONCE : BOUNCE_BRAKE_QUIET;
@@ -137,11 +141,12 @@ bool bounce_brake_count(Store *store, const BounceBrakeEvent *event, BounceBrake
 
 bool bounce_brake_each(Store *store, int64_t now, int limit, BounceBrakeEach *each, void *data, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT l.list_id, b.domain, b.text, b.number, b.closed_at FROM bounce_brake b "
-                                        "CROSS JOIN list l WHERE b.held_until > $1 AND l.key = b.list "
-                                        "ORDER BY b.held_until DESC, b.list, b.domain, b.reply LIMIT $2",
-                                        INTEGER(now), INTEGER(limit));
+    g_autoptr(Query) query = query_open(
+        store, error,
+        "SELECT l.list_id, b.domain, b.text, b.number, b.closed_at FROM bounce_brake b CROSS JOIN list l "
+        "WHERE b.held_until > $1 AND b.last_at <= $3 AND l.key = b.list "
+        "ORDER BY b.held_until DESC, b.list, b.domain, b.reply LIMIT $2",
+        INTEGER(now), INTEGER(limit), INTEGER(now + AHEAD));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW)
         each(&(BounceBrakeRow){query_text(query, 0), query_text(query, 1), query_text(query, 2),
@@ -154,7 +159,7 @@ static bool holds(Store *store, int64_t list, const char *domain, const BounceBr
                   GError **error)
 {
     g_auto(BrakeCount) count = {0};
-    if (!read_count(store, list, domain, event->reply, &count, error))
+    if (!read_count(store, list, domain, event, &count, error))
         return false;
     *held = count.held_until > event->at;
     return true;

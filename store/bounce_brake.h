@@ -15,6 +15,8 @@
  * points, and dead mailboxes get theirs a day later. A list has at most BOUNCE_BRAKE_ROWS replies; the one that was not
  * seen for longest goes, one whose brake has closed only when these are more than half.
  *
+ * A row that was written more than a minute from now is not believed: the clock was ahead then.
+ *
  * Times are microseconds since 1970. Errors are those of the store; FAIL_MISSING: there is no such list.
  */
 #include <glib.h>

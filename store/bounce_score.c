@@ -72,23 +72,38 @@ static void free_score(void *data)
     g_free(data);
 }
 
-bool bounce_score_due(Store *store, int64_t now, int limit, BounceScoreEach *each, void *data, GError **error)
+static bool read_scores(Query *query, BounceScoreEach *each, void *data, GError **error)
 {
     g_autoptr(GPtrArray) due = g_ptr_array_new_with_free_func(free_score);
-    g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT " BOUNCE_SCORE_COLUMNS BOUNCE_SCORE_JOINS
-                                        "WHERE " BOUNCE_SCORE_JOINED "AND s.next_at <= $1 ORDER BY s.next_at LIMIT $2",
-                                        INTEGER(now), INTEGER(limit));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         g_ptr_array_add(due, g_new0(BounceScore, 1));
         bounce_score_from(query, due->pdata[due->len - 1]);
     }
-    g_clear_pointer(&query, query_free);
+    query_free(query);
     for (unsigned i = 0; step == STEP_DONE && i < due->len; i++)
         if (!each(due->pdata[i], data))
             break;
     return step == STEP_DONE;
+}
+
+bool bounce_score_due(Store *store, int64_t now, int limit, BounceScoreEach *each, void *data, GError **error)
+{
+    return read_scores(query_open(store, error,
+                                  "SELECT " BOUNCE_SCORE_COLUMNS BOUNCE_SCORE_JOINS
+                                  "WHERE " BOUNCE_SCORE_JOINED "AND s.next_at <= $1 ORDER BY s.next_at LIMIT $2",
+                                  INTEGER(now), INTEGER(limit)),
+                       each, data, error);
+}
+
+bool bounce_score_ahead(Store *store, int64_t after, int limit, BounceScoreEach *each, void *data, GError **error)
+{
+    return read_scores(query_open(store, error,
+                                  "SELECT " BOUNCE_SCORE_COLUMNS BOUNCE_SCORE_JOINS
+                                  "WHERE " BOUNCE_SCORE_JOINED "AND (s.last_bounce_at > $1 OR s.probe_at > $1 OR "
+                                  "s.disabled_at > $1 OR s.warned_at > $1) ORDER BY s.member LIMIT $2",
+                                  INTEGER(after), INTEGER(limit)),
+                       each, data, error);
 }
 
 static bool reset(Store *store, const BounceFilter *filter, int64_t *changed, GError **error)

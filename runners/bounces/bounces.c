@@ -132,8 +132,8 @@ static void expire(Bounces *bounces)
     if (clock_monotonic() < bounces->expire_at)
         return;
     if (!bounce_expire(bounces->shared->store, clock_now() - bounces->keep_us, &error) ||
-        !bounce_brake_expire(bounces->shared->store, clock_now(), &error))
-        log_warn("old bounces stay in the store: %s", error->message);
+        !bounce_brake_expire(bounces->shared->store, clock_now(), &error) || !due_believe(bounces, &error))
+        log_warn("old bounces stay in the store, or times that lie ahead: %s", error->message);
     bounces->expire_at = clock_monotonic() + EXPIRE_INTERVAL;
 }
 

@@ -113,6 +113,8 @@ bool case_due(Case *given, GError **error);
 
 /* Look for members whose time has come, and write entries about them into the runner's own queue. */
 bool due_gather(Bounces *bounces, Spool *spool, GError **error);
+/* Bring back into the present the scores that were written while the clock was ahead. */
+bool due_believe(Bounces *bounces, GError **error);
 
 /* Return the parts that make up the VERP addresses of the case's list. The result borrows *local, such as
  * "test-bounces"; free that with g_free(). */

@@ -62,6 +62,47 @@ bool due_gather(Bounces *bounces, Spool *spool, GError **error)
     return true;
 }
 
+/* ---- times that lie ahead ---- */
+
+#define AHEAD (60 * CLOCK_SECOND) /* by which the clocks of hosts may differ */
+
+typedef struct Believe {
+    Store *store;
+    int64_t now;
+    GError *error;
+    int number;
+} Believe;
+
+static bool believe_one(const BounceScore *found, void *data)
+{
+    Believe *believe = data;
+    BounceScore score = *found; /* its strings stay the caller's */
+    score_believe(&score, believe->now);
+    believe->number++;
+    if (bounce_score_write(believe->store, &score, &believe->error))
+        return true;
+    if (!g_error_matches(believe->error, FAIL, FAIL_MISSING))
+        return false;
+    g_clear_error(&believe->error); /* the member has left meanwhile */
+    return true;
+}
+
+bool due_believe(Bounces *bounces, GError **error)
+{
+    Store *store = bounces->shared->store;
+    int64_t now = clock_now();
+    int number;
+    do {
+        Believe believe = {.store = store, .now = now};
+        if (!bounce_score_ahead(store, now + AHEAD, DUE_MAX, believe_one, &believe, error))
+            return false;
+        if (believe.error)
+            return fail_with(error, &believe.error);
+        number = believe.number;
+    } while (number == DUE_MAX);
+    return true;
+}
+
 /* ---- doing ---- */
 
 static bool act(Case *given, BounceScore *score, unsigned *acts, GError **error)

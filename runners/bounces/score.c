@@ -18,6 +18,18 @@ void score_forgive(BounceScore *score)
     score->score = score->probe_at = score->disabled_at = score->warnings = score->warned_at = score->next_at = 0;
 }
 
+void score_believe(BounceScore *score, int64_t now)
+{
+    int64_t *const times[] = {&score->last_bounce_at, &score->probe_at, &score->disabled_at, &score->warned_at};
+    int64_t last = 0;
+    for (size_t at = 0; at < G_N_ELEMENTS(times); at++)
+        last = MAX(last, *times[at]);
+    if (score->next_at > 0)
+        score->next_at = now + MAX(score->next_at - last, 0);
+    for (size_t at = 0; at < G_N_ELEMENTS(times); at++)
+        *times[at] = MIN(*times[at], now);
+}
+
 static bool is_stale(const ScoreRules *rules, const BounceScore *score, int64_t now)
 {
     return score->last_bounce_at + rules->stale_us < now;

@@ -39,6 +39,10 @@ typedef enum ScoreAct {
     SCORE_LEFT = 64,       /* set by case.h: the member left by a complaint; lists/leave.h wrote the other letters */
 } ScoreAct;
 
+/* Take in that the clock was ahead when the score was written: no time of it stays in the future, and the next one
+ * comes as long after now as it would have come after the last. */
+void score_believe(BounceScore *score, int64_t now);
+
 /* Begin anew with a member: after somebody enabled one whom the rules had disabled, or disabled it for another
  * reason. */
 void score_forgive(BounceScore *score);

@@ -40,6 +40,25 @@ static void test_never(void)
         g_assert_cmpuint(score_bounced(&never, &score, 100, START + day * DAY), ==, SCORE_GREW);
 }
 
+/* The clock was ahead by years when these were written: what is due comes as long after now as after that. */
+static void test_clock_ahead(void)
+{
+    BounceScore score = {0};
+    score_bounced(&plain, &score, 100, START + 400 * DAY);
+    score_believe(&score, START);
+    g_assert_cmpint(score.last_bounce_at, ==, START);
+    g_assert_cmpint(score.next_at, ==, START + 7 * DAY + 1);
+    BounceScore off = {.disabled_at = START - DAY, .warned_at = START + 400 * DAY, .warnings = 1,
+                       .next_at = START + 407 * DAY};
+    score_believe(&off, START);
+    g_assert_cmpint(off.disabled_at, ==, START - DAY);
+    g_assert_cmpint(off.warned_at, ==, START);
+    g_assert_cmpint(off.next_at, ==, START + 7 * DAY);
+    BounceScore fresh = {.disabled_at = START + 400 * DAY, .next_at = START + 400 * DAY};
+    score_believe(&fresh, START);
+    g_assert_cmpint(fresh.next_at, ==, START);
+}
+
 static void test_stale(void)
 {
     BounceScore score = {0};
@@ -138,6 +157,7 @@ int main(int argc, char **argv)
     g_test_add_func("/bounce-score/threshold", test_threshold);
     g_test_add_func("/bounce-score/soft", test_soft);
     g_test_add_func("/bounce-score/never", test_never);
+    g_test_add_func("/bounce-score/clock ahead", test_clock_ahead);
     g_test_add_func("/bounce-score/stale", test_stale);
     g_test_add_func("/bounce-score/probe-came-back", test_probe_came_back);
     g_test_add_func("/bounce-score/probe-arrived", test_probe_arrived);

@@ -130,6 +130,20 @@ static void test_brake_of_mailboxes(Fixture *fixture, const void *data)
             g_assert_false(failed(store, "gone.example", NOW + 7 * week * BOUNCE_DAY + at, true).held);
 }
 
+/* A brake that closed while the clock was ahead holds nothing back when it is right again. */
+static void test_brake_ahead(Fixture *fixture, const void *data)
+{
+    Store *store = fixture->store;
+    int64_t ahead = NOW + 400 * BOUNCE_DAY;
+    add_at(store, "gone.example", 8);
+    for (int at = 0; at < 5; at++)
+        failed(store, "gone.example", ahead + at, true);
+    g_assert_cmpuint(holding(store, ahead + 5), ==, 1);
+    g_assert_cmpuint(holding(store, NOW), ==, 0);
+    for (int at = 0; at < 5; at++)
+        g_assert_cmpint(failed(store, "gone.example", NOW + at, true).held, ==, at == 4);
+}
+
 /* Replies that differ take no more rows than a list may have. */
 static void test_brake_rows(Fixture *fixture, const void *data)
 {
@@ -463,6 +477,7 @@ int main(int argc, char **argv)
     g_test_add("/bounce/brake-of-mailboxes", Fixture, NULL, open_with_members, test_brake_of_mailboxes, fixture_close);
     g_test_add("/bounce/brake-rows", Fixture, NULL, open_with_members, test_brake_rows, fixture_close);
     g_test_add("/bounce/closed-brake-stays", Fixture, NULL, open_with_members, test_closed_brake_stays, fixture_close);
+    g_test_add("/bounce/brake-ahead", Fixture, NULL, open_with_members, test_brake_ahead, fixture_close);
     g_test_add("/bounce/take-back", Fixture, NULL, open_with_members, test_take_back, fixture_close);
     return g_test_run();
 }

@@ -352,6 +352,20 @@ static Entry *look(ListFrame *frame)
     return list_frame_claim(frame, "bounces");
 }
 
+/* A member who was disabled while the clock was ahead by years is warned when it is right again. */
+static void test_due_of_a_clock_ahead(ListFrame *frame, gconstpointer data)
+{
+    g_auto(BounceScore) score = {0};
+    set_status(frame, names[0], DELIVERY_BY_BOUNCES);
+    read_score(frame, LIST, names[0], &score);
+    score.disabled_at = score.next_at = clock_now() + 400 * BOUNCE_DAY;
+    g_assert_true(bounce_score_write(frame->store, &score, &frame->error));
+    list_frame_restart(frame);
+    runner_frame.spec->idle(&runner_frame);
+    list_frame_run(frame, look(frame));
+    g_assert_cmpuint(letters(frame), ==, 1);
+}
+
 static bool is_member(ListFrame *frame, const char *list_id, const char *address)
 {
     g_autoptr(Member) member = member_find(frame->store, list_id, ROLE_MEMBER, address, NULL);
@@ -521,6 +535,7 @@ int main(int argc, char **argv)
     FRAME_TEST("/bounces/case/signed addresses", test_signed);
     FRAME_TEST("/bounces/case/due once", test_due_once);
     FRAME_TEST("/bounces/case/disabled, in the log", test_disabled_in_log);
+    FRAME_TEST("/bounces/case/due of a clock ahead", test_due_of_a_clock_ahead);
     FRAME_TEST("/bounces/case/due and kept", test_due_and_kept);
     FRAME_TEST("/bounces/case/unreachable", test_unreachable);
     FRAME_TEST("/bounces/case/the store fails", test_store_fails);
