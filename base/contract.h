@@ -21,9 +21,11 @@
  *                          outside (SIGKILL, as for want of memory), or with
  *                          its master, so that no entry is charged with its
  *                          end; 0 or absent: it was not
- *   LISTRUNNER_VERSION     version of the master. One of the same version may
- *                          bring the database's schema up to date, since the
- *                          site was started with it
+ *   LISTRUNNER_VERSION     version of the master
+ *   LISTRUNNER_SCHEMA      number of the database's newest schema that the
+ *                          master was built with. A process of the same
+ *                          version and number may bring the database up to
+ *                          that schema, since the site was started with it
  *   LISTRUNNER_LOG_FILE    path of the file that standard error goes to;
  *                          absent when the log is not a file of ours
  *
@@ -89,6 +91,7 @@
 #define CHILD_ENV_LOCK_FD "LISTRUNNER_LOCK_FD"
 #define CHILD_ENV_OUTSIDE "LISTRUNNER_OUTSIDE"
 #define CHILD_ENV_VERSION "LISTRUNNER_VERSION"
+#define CHILD_ENV_SCHEMA "LISTRUNNER_SCHEMA"
 #define CHILD_ENV_LOG_FILE "LISTRUNNER_LOG_FILE"
 
 /* A longer line on the status pipe is passed over. */

@@ -11,6 +11,7 @@
 #include "base/auto.h"
 #include "base/contract.h"
 #include "base/fail.h"
+#include "base/newest_schema.h"
 #include "master/slices.h"
 
 /* All that the child needs, made before the fork. */
@@ -53,6 +54,7 @@ char **spawn_environment(const SpawnOrder *order, const char *const *inherited)
     result = g_environ_setenv(result, CHILD_ENV_CONFIG, order->config, TRUE);
     result = g_environ_setenv(result, CHILD_ENV_RUNNER, order->runner, TRUE);
     result = g_environ_setenv(result, CHILD_ENV_VERSION, PACKAGE_VERSION, TRUE);
+    result = g_environ_setenv(result, CHILD_ENV_SCHEMA, G_STRINGIFY(NEWEST_SCHEMA), TRUE);
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
         g_autofree char *text = g_strdup_printf("%u", numbers[i].value);
         result = g_environ_setenv(result, numbers[i].name, text, TRUE);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/contract.h"
 #include "base/fail.h"
+#include "base/newest_schema.h"
 #include "base/secret_file.h"
 #include "store/generation.h"
 #include "store/maintain.h"
@@ -98,7 +99,9 @@ bool store_place_named(const Config *config, const char *name, StorePlace *place
 Store *store_open_configured(const Config *config, bool create, GError **error)
 {
     g_auto(StorePlace) place = {0};
-    bool started = g_strcmp0(g_getenv(CHILD_ENV_VERSION), PACKAGE_VERSION) == 0;
+    /* Builds of one version may know different schemas: an old master can start a new program. */
+    bool started = g_strcmp0(g_getenv(CHILD_ENV_VERSION), PACKAGE_VERSION) == 0 &&
+                   g_strcmp0(g_getenv(CHILD_ENV_SCHEMA), G_STRINGIFY(NEWEST_SCHEMA)) == 0;
     if (!store_place_read(config, &place, error))
         return NULL;
     generation_expect(config_string(config, "spool", "directory"), place.where);

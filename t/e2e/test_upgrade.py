@@ -121,7 +121,7 @@ def schema(path):
         return store.execute("SELECT max(number) FROM schema_migration").fetchone()[0]
 
 
-def test_looks_change_nothing(instances, sink, tmp_path):
+def test_looks_change_nothing(instances, sink, tmp_path, monkeypatch):
     """Commands that look leave an older database as it is and say which it is, as do those that would change something;
     copies are of the older one. A start, and "store upgrade", say from where to where."""
     instance = instances(sink.port).start()
@@ -150,6 +150,17 @@ def test_looks_change_nothing(instances, sink, tmp_path):
     instance.cli("backup", backup)
     for path in (database, copy, backup / "listrunner.db"):
         assert schema(path) == level and dump(path, kept) == before, path
+
+    # Neither may a process that an older master of the same version has started, as when a package is just replaced.
+    version = instance.cli("--version").split()[-1]
+    for number in (newest - 1, ""):
+        monkeypatch.setenv("LISTRUNNER_VERSION", version)
+        monkeypatch.setenv("LISTRUNNER_SCHEMA", str(number))
+        done = instance.run("list", "ls")
+        assert done.returncode != 0 and said in done.stderr, done
+        assert schema(database) == level
+    monkeypatch.delenv("LISTRUNNER_VERSION")
+    monkeypatch.delenv("LISTRUNNER_SCHEMA")
 
     assert f"schema {level} and is brought to {newest}" in instance.cli("store", "upgrade")
     assert schema(database) == newest and instance.cli("list", "ls")
