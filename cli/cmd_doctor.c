@@ -163,6 +163,7 @@ static void examine(Doctor *doctor, Site *site)
     g_autoptr(GError) fault = NULL;
     doctor_permissions(doctor);
     doctor_disks(doctor);
+    doctor_proxies(doctor);
     doctor_time(doctor);
     doctor_certificates(doctor);
     /* From here on as [site] user. */
@@ -254,9 +255,10 @@ const Command cmd_doctor = {
     .arguments = "",
     .summary = "Examine the site and what it depends on, and say what mends each fault",
     .details =
-        "Configuration, permissions, file systems, clock, certificates, database, processes, Postfix's lines, the\n"
-        "DNS, and a probe for each domain. Changes nothing. Each finding is shown at once; below it stands the\n"
-        "command, or the line of a zone, that mends it. Exit codes: 1 there are faults; 2 there are only warnings.",
+        "Configuration, permissions, file systems, the proxy before the pages, clock, certificates, database,\n"
+        "processes, Postfix's lines, the DNS, and a probe for each domain. Changes nothing. Each finding is shown at\n"
+        "once; below it stands the command, or the line of a zone, that mends it. Exit codes: 1 there are faults; 2\n"
+        "there are only warnings.",
     .options = options,
     .run = run,
 };

@@ -47,6 +47,8 @@ void doctor_permissions(Doctor *doctor);
 void doctor_disks(Doctor *doctor);
 /* Examine whether the certificates in files of the configuration expire soon. */
 void doctor_certificates(Doctor *doctor);
+/* Examine whether the pages know the proxy with TLS that stands before them. */
+void doctor_proxies(Doctor *doctor);
 /* Examine whether the system keeps its clock right. */
 void doctor_time(Doctor *doctor);
 

@@ -141,6 +141,40 @@ void doctor_certificates(Doctor *doctor)
         doctor_find_well(doctor, "certificates", before, "No certificate of the configuration expires within 14 days.");
 }
 
+/* ---- pages ---- */
+
+/* Is it on this host alone: loopback, or a UNIX socket ("127.0.0.1:8002", "[::1]", "unix", "unix:/run/x")? */
+static bool is_local(const char *place)
+{
+    const char *address = place + (*place == '[');
+    return g_str_has_prefix(address, "unix") || g_str_has_prefix(address, "127.") ||
+           g_str_has_prefix(address, "localhost") || g_str_has_prefix(address, "::1");
+}
+
+static bool all_local(const Config *config, const char *section, const char *key)
+{
+    const char *const *words = config_list(config, section, key);
+    for (; words && *words; words++)
+        if (!is_local(*words))
+            return false;
+    return true;
+}
+
+/* Pages know no TLS, so https means that there is a proxy. Where it can reach them over the network, and none of that
+ * kind is named, all its visitors are one. */
+void doctor_proxies(Doctor *doctor)
+{
+    const char *url = config_string(doctor->config, "site", "web_url");
+    if (!url || !g_str_has_prefix(url, "https:") || !config_bool(doctor->config, "runner.web", "start"))
+        return;
+    if (!all_local(doctor->config, "runner.web", "listen") && all_local(doctor->config, "web", "proxies"))
+        doctor_find(doctor, "pages", DOCTOR_WARNING, g_strdup("[web] proxies = ADDRESS OF THE PROXY"),
+                    "[runner.web] listen is open to the network, and [web] proxies names no proxy there: behind one, "
+                    "visitors cannot be told apart, and limits for each network do not work");
+    else
+        doctor_find(doctor, "pages", DOCTOR_OK, NULL, "The proxy before the pages is named.");
+}
+
 /* ---- time ---- */
 
 void doctor_time(Doctor *doctor)

@@ -16,7 +16,8 @@ static const ConfigKey keys[] = {
      .example = "/etc/listrunner/web", .opens = "web"},
     {"proxies", LIST("127.0.0.1, ::1, unix"),
      .about = "Addresses from which requests come through a proxy of the site: the client is whom their "
-      "X-Forwarded-For field names last. unix stands for a UNIX socket."},
+      "X-Forwarded-For field names last. unix stands for a UNIX socket. Of another address that is not public the "
+      "field is not believed, and the client is unknown: limits for each network do not work then."},
     {"user_header", STRING(NULL),
      .about = "A field of requests in which a proxy of the site says who has signed in there, by mail address "
       "(REMOTE_USER, or a proxy for OpenID Connect). It is believed from the addresses in proxies alone, and the proxy "

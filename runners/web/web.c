@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/ip.h"
 #include "base/log.h"
 #include "lists/this_host.h"
 #include "lists/unit.h"
@@ -394,12 +395,25 @@ bool web_through_proxy(const WebCall *call)
     return is_proxy(call->web, http_peer(call->http));
 }
 
+/* Is it a proxy that [web] proxies does not name? Then nobody knows who the client is, and counted by the proxy's
+ * address all visitors would be one. A client with a public address may write the field himself. */
+static bool is_unknown_proxy(const Web *web, const char *peer, const char *named)
+{
+    static bool told;
+    bool unknown = named && !is_proxy(web, peer) && !ip_public_text(peer);
+    if (unknown && !told)
+        log_warn("requests with X-Forwarded-For come from %s, which [web] proxies does not name: visitors are not told "
+                 "apart, and limits for each network do not work", peer);
+    told |= unknown;
+    return unknown;
+}
+
 /* The address that a proxy of ours names last: a client may have written those before it, or a field before it. */
 static char *find_client(const Web *web, HttpCall *call)
 {
     const char *peer = http_peer(call), *named = http_header_last(call, "X-Forwarded-For");
     if (!is_proxy(web, peer) || !named)
-        return strcmp(peer, "unix") == 0 ? NULL : g_strdup(peer);
+        return strcmp(peer, "unix") == 0 || is_unknown_proxy(web, peer, named) ? NULL : g_strdup(peer);
     const char *last = strrchr(named, ',');
     g_autofree char *client = g_strstrip(g_strdup(last ? last + 1 : named));
     return g_strdup(g_hostname_is_ip_address(client) ? client : peer);

@@ -3,6 +3,7 @@
 """The pages of the runner web: links in letters, leaving by one click, joining by a form."""
 import html
 import http.client
+import json
 import os
 import random
 import re
@@ -17,7 +18,7 @@ from html.parser import HTMLParser
 import pytest
 
 from support.clock import DAY, let_turn
-from support.instance import HOST, wait_until
+from support.instance import HOST, free_port, wait_until
 from support.pages import letter_link, letters, link_in, make_site
 from support.post import post
 
@@ -426,6 +427,31 @@ def test_forms_of_a_stranger_leave_room_for_the_person(instances, sink):
     assert sorted(str(letter["To"]) for who in (CORA, BART) for letter in letters[who]) == sorted([CORA, CORA, BART])
     fields = [fill_in("cats", CORA, f"203.0.113.{at}").status for at in range(10)]
     assert 429 in fields, "all networks together have a limit, too"
+
+
+def doctor_of_pages(instance):
+    done = instance.run("doctor", "--no-dns", "--no-probe", "--json")
+    return [row for row in map(json.loads, done.stdout.splitlines()) if row["subject"] == "pages"]
+
+
+def test_a_proxy_that_is_not_named(instances, sink):
+    """All visitors come from its address, which is in no list: they are not one network that has had its letters. Who
+    comes without a proxy is counted; and the doctor names what is missing."""
+    port = free_port()
+    instance = make_site(instances, sink, web={"proxies": "192.0.2.1"}, site={
+        "web_url": "https://pages.example", "max_letters_per_host_per_day": "2"})
+    instance.create_list("cats", owner=OLGA)
+    let_turn(DAY)
+    path, mark = f"/list/cats.{HOST}/join", instance.pages.form_mark(f"cats.{HOST}")
+    assert [instance.pages.send(path, {"mark": mark, "address": f"p{at}@example.net"},
+                                X_Forwarded_For=f"198.51.100.{at}").status for at in range(5)] == [200] * 5
+    assert "which [web] proxies does not name" in instance.log_text()
+    assert [row["state"] for row in doctor_of_pages(instance)] == ["ok"]
+    for proxies, state in (("127.0.0.1, unix", "warning"), ("127.0.0.1, 192.0.2.1", "ok")):
+        instance.set({"web": {"proxies": proxies},
+                      "runner.web": {"listen": f"127.0.0.1:{port}, 0.0.0.0:{free_port()}"}})
+        row, = doctor_of_pages(instance)
+        assert row["state"] == state and ("[web] proxies" in (row["mend"] or "")) == (state == "warning"), row
 
 
 @pytest.mark.main
