@@ -446,19 +446,6 @@ static bool is_maildir(const char *path)
     return g_file_test(inside, G_FILE_TEST_IS_DIR);
 }
 
-/* Is a folder of the maildir a link, by which its owner could have root read another directory? */
-static bool has_link(const char *path)
-{
-    static const char *const folders[] = {"cur", "new"};
-    for (size_t at = 0; at < G_N_ELEMENTS(folders); at++) {
-        struct stat status;
-        g_autofree char *folder = g_build_filename(path, folders[at], NULL);
-        if (lstat(folder, &status) == 0 && S_ISLNK(status.st_mode))
-            return true;
-    }
-    return false;
-}
-
 /* Open the table of old addresses, where they are asked for. */
 static bool open_old(Import *import, GError **error)
 {
@@ -506,11 +493,8 @@ static bool open_source(Source *source, GError **error)
     const char *path = source->path;
     if (hyperkitty_option) {
         source->hyperkitty = foreign_open(hyperkitty_option, error);
-    } else if (is_maildir(path) && has_link(path)) {
-        fail(error, FAIL_NEVER, "%s: its cur or new is a symbolic link, and what others link is not read", path);
     } else if (is_maildir(path)) {
-        g_autofree char *above = g_path_get_dirname(path), *own = g_path_get_basename(path);
-        source->files = archive_files_read(above, own, error);
+        source->files = archive_files_read_foreign(path, error);
     } else if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
         if (each_numbered(path, note_first, &source->numbered, error))
             fail(error, FAIL_NEVER,

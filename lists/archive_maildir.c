@@ -21,6 +21,15 @@ static const char *const folders[] = {"new", "cur"};
 /* Calls take for each file's name; false ends that. A folder that is missing is empty. */
 typedef void TakeFile(const char *folder, const char *name, void *data);
 
+/* folder is closed. */
+static void walk_folder(DIR *folder, const char *name, TakeFile *take, void *data)
+{
+    for (struct dirent *item; (item = readdir(folder));)
+        if (*item->d_name != '.')
+            take(name, item->d_name, data);
+    closedir(folder);
+}
+
 static bool walk(const char *directory, const char *list, TakeFile *take, void *data, GError **error)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(folders); i++) {
@@ -30,10 +39,7 @@ static bool walk(const char *directory, const char *list, TakeFile *take, void *
             continue;
         if (!folder)
             return fail_errno(error, FAIL_LATER, "read %s", path);
-        for (struct dirent *item; (item = readdir(folder));)
-            if (*item->d_name != '.')
-                take(folders[i], item->d_name, data);
-        closedir(folder);
+        walk_folder(folder, folders[i], take, data);
     }
     return true;
 }
@@ -77,6 +83,7 @@ typedef struct FileRow {
 
 struct ArchiveFiles {
     char *directory; /* of the list */
+    int opened[G_N_ELEMENTS(folders)]; /* its folders, of a foreign one, so that they stay what they were; else -1 */
     GString *names;
     GArray *rows;
 };
@@ -85,10 +92,24 @@ void archive_files_free(ArchiveFiles *files)
 {
     if (!files)
         return;
+    for (size_t i = 0; i < G_N_ELEMENTS(folders); i++)
+        if (files->opened[i] >= 0)
+            close(files->opened[i]);
     g_free(files->directory);
     g_string_free(files->names, TRUE);
     g_array_unref(files->rows);
     g_free(files);
+}
+
+static ArchiveFiles *files_new(const char *directory, const char *list)
+{
+    ArchiveFiles *files = g_new0(ArchiveFiles, 1);
+    files->directory = g_build_filename(directory, list, NULL);
+    files->names = g_string_new(NULL);
+    files->rows = g_array_new(FALSE, FALSE, sizeof(FileRow));
+    for (size_t i = 0; i < G_N_ELEMENTS(folders); i++)
+        files->opened[i] = -1;
+    return files;
 }
 
 static void take_file(const char *folder, const char *name, void *data)
@@ -110,12 +131,43 @@ static int compare_rows(gconstpointer one, gconstpointer other, void *names)
 
 ArchiveFiles *archive_files_read(const char *directory, const char *list, GError **error)
 {
-    g_autoptr(ArchiveFiles) files = g_new0(ArchiveFiles, 1);
-    files->directory = g_build_filename(directory, list, NULL);
-    files->names = g_string_new(NULL);
-    files->rows = g_array_new(FALSE, FALSE, sizeof(FileRow));
+    g_autoptr(ArchiveFiles) files = files_new(directory, list);
     if (!walk(directory, list, take_file, files, error))
         return NULL;
+    g_array_sort_with_data(files->rows, compare_rows, files->names->str);
+    return g_steal_pointer(&files);
+}
+
+/* Open the folder, which may not be a link, and take its files. */
+static bool read_foreign(ArchiveFiles *files, int maildir, size_t at, GError **error)
+{
+    struct stat status;
+    int fd = openat(maildir, folders[at], O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 && errno == ENOENT)
+        return true;
+    if (fd < 0 && fstatat(maildir, folders[at], &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode))
+        return fail(error, FAIL_NEVER, "%s: its %s is a symbolic link, and what others link is not read",
+                    files->directory, folders[at]);
+    files->opened[at] = fd;
+    int other = fd >= 0 ? dup(fd) : -1;
+    DIR *folder = other >= 0 ? fdopendir(other) : NULL;
+    if (!folder)
+        return fail_errno(error, FAIL_LATER, "read %s/%s", files->directory, folders[at]);
+    walk_folder(folder, folders[at], take_file, files);
+    return true;
+}
+
+ArchiveFiles *archive_files_read_foreign(const char *path, GError **error)
+{
+    g_autoptr(ArchiveFiles) files = files_new(path, NULL);
+    auto_fd maildir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (maildir < 0) {
+        fail_errno(error, FAIL_LATER, "read %s", path);
+        return NULL;
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(folders); i++)
+        if (!read_foreign(files, maildir, i, error))
+            return NULL;
     g_array_sort_with_data(files->rows, compare_rows, files->names->str);
     return g_steal_pointer(&files);
 }
@@ -172,6 +224,9 @@ static GBytes *load_from(const char *list_directory, const char *folder, const c
 GBytes *archive_files_load(const ArchiveFiles *files, size_t at, GError **error)
 {
     const char *entry = entry_of(files, at);
+    int opened = files->opened[*entry == 'n' ? 0 : 1];
+    if (opened >= 0)
+        return load(opened, entry + 1, error);
     return load_from(files->directory, *entry == 'n' ? "new" : "cur", entry + 1, error);
 }
 

@@ -20,6 +20,9 @@ bool archive_maildir_count(const char *directory, const char *list, uint64_t *co
 /* Read the names of a list's files, in the order of their arrival; 80 bytes of memory each. */
 typedef struct ArchiveFiles ArchiveFiles;
 ArchiveFiles *archive_files_read(const char *directory, const char *list, GError **error);
+/* The same of a maildir that somebody else owns. Its folders stay open, so nothing that its owner puts in their places
+ * later is read. FAIL_NEVER: one of them is a symbolic link. */
+ArchiveFiles *archive_files_read_foreign(const char *path, GError **error);
 void archive_files_free(ArchiveFiles *files);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveFiles, archive_files_free)
 size_t archive_files_count(const ArchiveFiles *files);

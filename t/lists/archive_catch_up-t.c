@@ -280,6 +280,45 @@ static void in_reply_to_names_who_comes_later(Fixture *fixture, const void *unus
     assert_parent(fixture, other, second);
 }
 
+static void write_in(const char *maildir, const char *folder, const char *name, const char *text)
+{
+    g_autofree char *directory = g_build_filename(maildir, folder, NULL);
+    g_autofree char *path = g_build_filename(directory, name, NULL);
+    g_mkdir_with_parents(directory, 0700);
+    g_assert_true(g_file_set_contents(path, text, -1, NULL));
+}
+
+/* Its owner puts a link in the place of a folder after it was looked at: what was there is read, and nothing else. */
+static void foreign_maildir(void)
+{
+    GError *error = NULL;
+    g_autofree char *top = g_dir_make_tmp("listrunner-XXXXXX", NULL);
+    g_autofree char *own = g_build_filename(top, "own", NULL), *secret = g_build_filename(top, "secret", NULL);
+    g_autofree char *cur = g_build_filename(own, "cur", NULL), *aside = g_build_filename(own, "aside", NULL);
+    g_autofree char *secret_cur = g_build_filename(secret, "cur", NULL);
+    write_in(own, "cur", "1.a:2,S", "mine");
+    write_in(own, "new", "2.b", "new one");
+    write_in(secret, "cur", "1.a:2,S", "secret");
+    g_autoptr(ArchiveFiles) files = archive_files_read_foreign(own, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(archive_files_count(files), ==, 2);
+    g_assert_cmpint(rename(cur, aside), ==, 0);
+    g_assert_cmpint(symlink(secret_cur, cur), ==, 0);
+    g_autoptr(GString) all = g_string_new(NULL);
+    for (size_t at = 0; at < 2; at++) {
+        g_autoptr(GBytes) bytes = archive_files_load(files, at, &error);
+        g_assert_no_error(error);
+        g_string_append_len(all, g_bytes_get_data(bytes, NULL), (gssize)g_bytes_get_size(bytes));
+    }
+    g_assert_true(strstr(all->str, "mine") && strstr(all->str, "new one") && !strstr(all->str, "secret"));
+    g_assert_null(archive_files_read_foreign(own, &error));
+    g_assert_error(error, FAIL, FAIL_NEVER);
+    g_assert_nonnull(strstr(error->message, "its cur is a symbolic link"));
+    g_clear_error(&error);
+    const char *words[] = {"rm", "-rf", top, NULL};
+    g_assert_true(g_spawn_sync(NULL, (char **)words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL));
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -290,5 +329,6 @@ int main(int argc, char **argv)
     TEST("/archive_catch_up/hostile mails are read", hostile_mails_are_read);
     TEST("/archive_catch_up/in-reply-to names who is there", in_reply_to_names_who_is_there);
     TEST("/archive_catch_up/in-reply-to names who comes later", in_reply_to_names_who_comes_later);
+    g_test_add_func("/archive_catch_up/foreign maildir", foreign_maildir);
     return g_test_run();
 }
