@@ -70,7 +70,7 @@ void archive_get_file(WebCall *call)
     g_autoptr(Readable) mail = readable_new(octets, 0);
     bool is_number = g_ascii_string_to_unsigned(call->args[2], 10, 0, G_MAXUINT32, &number, NULL);
     call->shared = !reading.member;
-    web_attachment(call, is_number ? readable_file(mail, number) : NULL);
+    web_attachment(call, is_number ? readable_file(mail, number) : NULL, !reading.member);
 }
 
 /* ---- many mails ---- */

@@ -130,3 +130,37 @@ void masked_mail(const Readable *mail, GString *out)
                     "MIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n");
     append_text(mail, out);
 }
+
+/* ---- files ---- */
+
+static bool is_declared(const ReadableFile *file, const char *const *types)
+{
+    for (; *types; types++)
+        if (g_ascii_strncasecmp(file->type, *types, strlen(*types)) == 0)
+            return true;
+    return false;
+}
+
+GBytes *masked_file(const ReadableFile *file)
+{
+    static const char *const texts[] = {"text/", NULL};
+    static const char *const others[] = {"text/", "message/", "application/octet-stream", "application/json",
+                                         "application/ics", "application/vcard", "application/xml", NULL};
+    g_autoptr(GBytes) bytes = readable_file_bytes(file);
+    size_t length, masked_length;
+    const char *octets = g_bytes_get_data(bytes, &length);
+    if (!octets || memchr(octets, '\0', length) || !memchr(octets, '@', length) || !is_declared(file, others))
+        return g_steal_pointer(&bytes);
+    if (g_utf8_validate_len(octets, length, NULL)) {
+        char *masked = text_link_mask(octets, length);
+        return g_bytes_new_take(masked, strlen(masked));
+    }
+    if (!is_declared(file, texts))
+        return g_steal_pointer(&bytes);
+    /* Each byte stands for itself in Latin-1, so whatever the set is, all others stay as they are. */
+    g_autofree char *wide = g_convert(octets, (gssize)length, "UTF-8", "ISO-8859-1", NULL, &masked_length, NULL);
+    g_autofree char *masked = wide ? text_link_mask(wide, masked_length) : NULL;
+    char *back = masked ? g_convert_with_fallback(masked, -1, "ISO-8859-1", "UTF-8", "...", NULL, &masked_length, NULL)
+                        : NULL;
+    return back ? g_bytes_new_take(back, masked_length) : g_steal_pointer(&bytes);
+}

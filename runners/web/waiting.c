@@ -55,7 +55,7 @@ void waiting_file(WebCall *call, GBytes *message, const char *number)
     size_t at;
     g_autoptr(Readable) mail = readable_new(message, 0);
     bool is_number = g_ascii_string_to_unsigned(number, 10, 0, G_MAXUINT32, &at, NULL);
-    web_attachment(call, is_number ? readable_file(mail, at) : NULL);
+    web_attachment(call, is_number ? readable_file(mail, at) : NULL, false);
 }
 
 ModerateAfter waiting_after(const WebCall *call)

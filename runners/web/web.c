@@ -11,10 +11,12 @@
 #include "base/log.h"
 #include "lists/this_host.h"
 #include "lists/unit.h"
+#include "mail/text_link.h"
 #include "runners/http_path.h"
 #include "runners/web/archive.h"
 #include "runners/web/desk_try.h"
 #include "runners/web/form_mark.h"
+#include "runners/web/masked_mail.h"
 #include "store/list.h"
 #include "store/secret.h"
 
@@ -228,16 +230,17 @@ json_t *web_made_view(const Subscription *made)
     return json_pack("{ss* sb si}", "address", made->address, "told", made->told, "undo_days", WEB_UNDO_DAYS);
 }
 
-void web_attachment(WebCall *call, const ReadableFile *file)
+void web_attachment(WebCall *call, const ReadableFile *file, bool masked)
 {
     if (!file) {
         web_missing(call, NULL);
         return;
     }
-    g_autoptr(GBytes) content = readable_file_bytes(file);
+    g_autoptr(GBytes) content = masked ? masked_file(file) : readable_file_bytes(file);
     if (!web_has_room(call, content))
         return;
-    g_autofree char *name = g_uri_escape_string(file->name, NULL, false);
+    g_autofree char *plain = masked ? text_link_mask(file->name, strlen(file->name)) : g_strdup(file->name);
+    g_autofree char *name = g_uri_escape_string(plain, NULL, false);
     g_autofree char *how = g_strdup_printf("attachment; filename*=UTF-8''%s", name); /* RFC 6266 */
     web_set_headers(call);
     http_set_header(call->http, "Content-Disposition", how);

@@ -151,8 +151,9 @@ void web_set_time(json_t *view, const char *name, int64_t time);
 json_t *web_made_view(const Subscription *made);
 #define WEB_UNDO_DAYS ((int)(DEPARTURE_KEPT / (86400 * CLOCK_SECOND)))
 
-/* Answer with a file of a mail (mail/readable.h), to be saved and not to be shown; NULL: 404. */
-void web_attachment(WebCall *call, const ReadableFile *file);
+/* Answer with a file of a mail (mail/readable.h), to be saved and not to be shown; NULL: 404. masked: as strangers may
+ * have it (masked_mail.h). */
+void web_attachment(WebCall *call, const ReadableFile *file, bool masked);
 
 /* Answer a call whose path is that of a page of an older archive, or of a list in another system, which was moved here
  * (old_archives and old_pages of [web]). path is that of the call, with or without the path of web_url. false: the path

@@ -18,6 +18,7 @@ from email.policy import SMTP, default
 
 import pytest
 
+from support.desk import sign_in
 from support.instance import HOST, wait_until
 from support.pages import make_site, memory
 from support.vectors import VECTORS, Tags
@@ -132,13 +133,16 @@ def test_a_list_that_is_made_anew_has_an_archive_of_its_own(world):
 
 
 @pytest.mark.main
-def test_strangers_see_no_addresses(world):
+def test_strangers_see_no_addresses(world, sink):
     mail = EmailMessage(policy=SMTP)
     mail["From"], mail["To"], mail["Cc"] = f"Anne <{ANNE}>", f"cats@{HOST}", f"Zoe <zoe@far.example>"
     mail["Subject"], mail["Message-ID"] = f"Ask {BART} about it", "<secret-1@host.example>"
     mail["Date"] = "Fri, 20 Nov 2026 13:20:00 +0000"
     mail.set_content(f"Write to {BART} or mailto:{BART}?subject=x\n\n-- \nAnne {ANNE}\n")
     mail.add_attachment(f"to {BART}\n", filename="note.txt")
+    mail.add_attachment(f"Caf\xe9: {BART}\n", filename="old.txt", charset="iso-8859-1")
+    mail.add_attachment(f"ATTENDEE:mailto:{BART}\n", subtype="calendar", filename="meet.ics")
+    mail.add_attachment(f"%PDF {BART} \0".encode(), maintype="application", subtype="pdf", filename="made.pdf")
     mail.add_attachment("x\n", filename=f"{BART}.txt")
     mail.add_attachment(b"<script>alert(1)</script>", maintype="text", subtype="html", filename="page.html")
     world.lmtp_send(mail.as_bytes(), f"cats@{HOST}", sender=ANNE)
@@ -161,6 +165,20 @@ def test_strangers_see_no_addresses(world):
     raw = message_from_bytes(world.pages.get(f"{link}/raw").octets, policy=default)
     assert raw["From"].addresses[0].display_name == "Anne" and raw["From"].addresses[0].domain == "masked.invalid"
     assert raw["Message-ID"] == "<secret-1@host.example>" and "Write to bart@" in raw.get_content()
+    # Nor in files that are text, whose other bytes stay; a member gets them as they came.
+    world.wait_idle()
+    sink.take_mail()
+    cookie = sign_in(world, sink, ANNE)
+    for name, masked, whole in (("note.txt", "to bart@\u2026".encode(), f"to {BART}".encode()),
+                                ("old.txt", b"Caf\xe9: bart@...", f"Caf\xe9: {BART}".encode("latin-1")),
+                                ("meet.ics", "ATTENDEE:mailto:bart@\u2026".encode(),
+                                 f"ATTENDEE:mailto:{BART}".encode()),
+                                ("made.pdf", f"%PDF {BART} \0".encode(), f"%PDF {BART} \0".encode())):
+        (path,) = links(world.pages.get(link), rf"[^\"]*/{name}")
+        assert world.pages.get(path).octets.rstrip() == masked, name
+        assert world.pages.get(path, Cookie=cookie).octets.rstrip() == whole, name
+    for path in links(world.pages.get(link), r"[^\"]*/file/[^\"]*"):
+        assert "example.org" not in world.pages.get(path).headers["Content-Disposition"]
     # Files are saved, not run.
     for name, kind in (("note.txt", "text/plain"), ("page.html", "application/octet-stream")):
         (path,) = links(world.pages.get(link), rf"[^\"]*/{name}")
