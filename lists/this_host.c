@@ -198,9 +198,8 @@ Store *this_host_store(Store **store, Spool *spool, const Config *config, GError
     if (*store)
         log_warn("%s; opening it anew", gone->message);
     g_clear_pointer(store, store_free);
+    store_set_opening_deadline(STORE_DEADLINE_PERSON);
     g_autoptr(Store) opened = store_open_configured(config, false, error);
-    if (opened)
-        store_set_deadline(opened, STORE_DEADLINE_PERSON);
     if (opened && this_host_check(opened, spool, config, error))
         *store = g_steal_pointer(&opened);
     return *store;

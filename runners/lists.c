@@ -26,11 +26,13 @@ struct Lists {
     const Config *config;
     Spool *spool; /* NULL until it was opened */
     Store *store; /* NULL while the database cannot be used */
-    int64_t version, looked_at, opened_at;
+    int64_t version, looked_at;
+    int64_t open_at; /* not before this time */
     bool refused; /* this host may not use it; the log was told */
     bool away; /* the database's server: what is known is the last that it said */
     GHashTable *known; /* "local@domain" -> List-Id, "" for no such list */
     GHashTable *sizes; /* List-Id -> lists_size_limit() */
+    GHashTable *systems; /* List-Id -> bring_system(), "" for none */
     char delimiter;
     bool takes_requests; /* somebody works the queue command */
     const char *site_owner;
@@ -44,6 +46,7 @@ Lists *lists_new(const Config *config)
     lists->config = config;
     lists->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     lists->sizes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    lists->systems = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     lists->delimiter = config_string(config, "lmtp", "verp_delimiter")[0];
     lists->takes_requests = queue_is_worked(config, "command");
     lists->site_owner = config_string(config, "site", "site_owner");
@@ -59,6 +62,7 @@ void lists_free(Lists *lists)
     spool_free(lists->spool);
     g_hash_table_unref(lists->known);
     g_hash_table_unref(lists->sizes);
+    g_hash_table_unref(lists->systems);
     g_free(lists);
 }
 
@@ -66,6 +70,7 @@ static void forget(Lists *lists)
 {
     g_hash_table_remove_all(lists->known);
     g_hash_table_remove_all(lists->sizes);
+    g_hash_table_remove_all(lists->systems);
 }
 
 /* A database of another site has none of the lists, and nothing may be refused for that. */
@@ -73,6 +78,7 @@ static Store *open_store(Lists *lists, GError **error)
 {
     if (!lists->spool)
         lists->spool = spool_open(config_string(lists->config, "spool", "directory"), error);
+    store_set_opening_deadline(STORE_DEADLINE_DOOR);
     g_autoptr(Store) store = lists->spool ? store_open_configured(lists->config, false, error) : NULL;
     g_autoptr(GError) refused = NULL;
     if (!store)
@@ -81,7 +87,6 @@ static Store *open_store(Lists *lists, GError **error)
     if (!may && !lists->refused)
         log_warn("all mail is put off: %s", refused->message);
     lists->refused = !may;
-    store_set_deadline(store, STORE_DEADLINE_DOOR);
     if (may)
         return g_steal_pointer(&store);
     g_propagate_error(error, g_steal_pointer(&refused));
@@ -93,13 +98,14 @@ Store *lists_store(Lists *lists, GError **error)
     int64_t now = clock_monotonic();
     if (lists->store)
         return lists->store;
-    if (lists->opened_at != 0 && now - lists->opened_at < REOPEN_US) {
+    if (now < lists->open_at) {
         fail(error, FAIL_LATER, "the database could not be used a moment ago");
         return NULL;
     }
-    lists->opened_at = now;
     g_autoptr(GError) why = NULL;
     lists->store = open_store(lists, &why);
+    int64_t took = clock_monotonic() - now; /* for which nobody else was served */
+    lists->open_at = now + took + MAX(REOPEN_US, 4 * took);
     forget(lists);
     if (lists->store)
         lists->version = store_version(lists->store);
@@ -194,16 +200,30 @@ static bool find_site(Lists *lists, const char *mailbox, ListAddress **found, GE
     return true;
 }
 
+/* From which system the list came, borrowed; NULL: from none. It is known for as long as the list is. */
+static bool find_system(Lists *lists, const char *list_id, const char **system, GError **error)
+{
+    char *came_from = NULL;
+    const char *known = g_hash_table_lookup(lists->systems, list_id);
+    if (!known) {
+        if (!bring_system(lists->store, list_id, &came_from, error))
+            return false;
+        known = came_from ? came_from : g_strdup("");
+        g_hash_table_insert(lists->systems, g_strdup(list_id), (char *)known);
+    }
+    *system = *known ? known : NULL;
+    return true;
+}
+
 /* Another system may have had the list, and its addresses are in mails and address books. */
 static bool read_old(Lists *lists, ListAddress *found, GError **error)
 {
-    char *came_from = NULL;
+    const char *system;
     bool posts = found->to == LIST_ADDRESS_POSTING && found->detail;
     if (!posts && found->to != LIST_ADDRESS_OWNER)
         return true;
-    if (!bring_system(lists->store, found->list_id, &came_from, error))
+    if (!find_system(lists, found->list_id, &system, error))
         return false;
-    g_autofree char *system = came_from;
     if (posts)
         list_address_read_old(found, system, found->detail);
     else /* mail of Sympa has this sender */
@@ -221,15 +241,15 @@ static bool find_old(Lists *lists, const char *mailbox, ListAddress **found, GEr
     for (const char *dash = strchr(key, '-'); dash && !*found && asked < LIST_ADDRESS_LOOKUPS;
          dash = strchr(dash + 1, '-'), asked++) {
         bool exists;
-        char *list_id = NULL, *came_from = NULL;
+        char *list_id = NULL;
+        const char *system = NULL;
         g_autofree char *name = g_strndup(key, (size_t)(dash - key));
         if (!exists_cached(name, domain, &exists, &list_id, lists, error))
             return false;
         g_autoptr(ListAddress) list = g_new0(ListAddress, 1);
         list->list_id = list_id;
-        if (exists && !bring_system(lists->store, list_id, &came_from, error))
+        if (exists && !find_system(lists, list_id, &system, error))
             return false;
-        g_autofree char *system = came_from;
         if (!exists || !list_address_read_old(list, system, local + (dash - key) + 1))
             continue;
         list->local = g_steal_pointer(&name);

@@ -32,6 +32,8 @@ Value store_text(const char *text);
 
 typedef enum Step { STEP_FAILED = -1, STEP_DONE, STEP_ROW } Step;
 
+int64_t store_opening_deadline(void); /* what store_set_opening_deadline() has set */
+
 /* One file a driver. Statements belong to the connection that made them. */
 typedef struct StoreDriver {
     const char *name;

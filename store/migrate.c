@@ -126,6 +126,8 @@ bool migrate_to(const StoreDriver *driver, void *connection, const char *where, 
                     "%s has schema %" G_GINT64_FORMAT ", but this program knows only up to %" G_GINT64_FORMAT
                     " and is too old for it: it was used by a newer version; install that version",
                     where, number, newest);
+    if (number < newest && driver->deadline)
+        driver->deadline(connection, 0); /* the server is at work for long */
     /* An empty database is filled by one transaction, which syncs once. A database in use is brought along step by step,
      * so that one which takes long holds its locks for no longer than that. */
     const size_t count = steps_of(table);

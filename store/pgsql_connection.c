@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "store/driver.h"
 
 #define SERVER_OLDEST 130000
 #define RETRY_LEAST CLOCK_SECOND /* in which a server that cannot be reached is not tried again, */
@@ -602,6 +603,7 @@ PgsqlConnection *pgsql_connect(const char *where, GError **error)
     self->where = g_strdup(where);
     self->shown = g_steal_pointer(&shown);
     self->reach = pgsql_reach_new(where);
+    self->deadline = store_opening_deadline();
     self->opening = g_ptr_array_new_with_free_func(g_free);
     self->prepared = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     if (connect_anew(self, error))

@@ -121,10 +121,8 @@ char *store_upgrade_sentence(const StorePlace *place)
 
 Store *store_open_for_work(const Config *config, GError **error)
 {
-    Store *store = store_open_configured(config, false, error);
-    if (store)
-        store_set_deadline(store, STORE_DEADLINE_WORK);
-    return store;
+    store_set_opening_deadline(STORE_DEADLINE_WORK);
+    return store_open_configured(config, false, error);
 }
 
 Store *store_open_to_look(const Config *config, GError **error)

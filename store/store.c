@@ -101,6 +101,18 @@ void store_set_deadline(Store *store, int64_t us)
         store->driver->deadline(store->connection, us);
 }
 
+static int64_t opening_deadline;
+
+void store_set_opening_deadline(int64_t us)
+{
+    opening_deadline = us;
+}
+
+int64_t store_opening_deadline(void)
+{
+    return opening_deadline;
+}
+
 bool store_reachable(Store *store)
 {
     return !store->driver->reachable || store->driver->reachable(store->connection);
@@ -127,6 +139,7 @@ static Store *open_by(const StoreDriver *found, const char *where, MigrateWish w
     Store *store = g_new0(Store, 1);
     store->driver = found;
     store->connection = connection;
+    store_set_deadline(store, opening_deadline);
     store->idle = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, found->finalize);
     store->keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     store->soon = g_ptr_array_new_with_free_func(soon_free);

@@ -41,9 +41,13 @@ bool store_find(const char *driver, const char *where, GError **error);
 bool store_present(Store *store, GError **error);
 
 /* Set how long (microseconds; 0: without end) the server of the database may take for an answer; after store_open(),
- * there is no end. A server that takes longer is as good as away: the connection is given up (FAIL_LATER), and for a
- * while all else fails at once. Within a transaction it has a minute at least, since it may wait for a lock. */
+ * it is what store_set_opening_deadline() has set. A server that takes longer is as good as away: the connection is
+ * given up (FAIL_LATER), and for a while all else fails at once. Within a transaction it has a minute at least, since
+ * it may wait for a lock. */
 void store_set_deadline(Store *store, int64_t us);
+/* Set the same for the stores that this process opens from now on, from their first question on; before, there is no
+ * end. While tables are brought up to date there is none either. */
+void store_set_opening_deadline(int64_t us);
 #define STORE_DEADLINE_DOOR (5 * CLOCK_SECOND)    /* of what asks beside many others that must not wait */
 #define STORE_DEADLINE_PERSON (10 * CLOCK_SECOND) /* of what people wait for: pages, REST */
 #define STORE_DEADLINE_WORK (60 * CLOCK_SECOND)   /* of work that nobody waits for */

@@ -9,6 +9,7 @@ import os
 import pwd
 import random
 import shutil
+import signal
 import smtplib
 import threading
 import time
@@ -23,6 +24,7 @@ from support.clock import DAY
 from support.instance import HOST, let_through, wait_until, write_secret
 from support.post import post
 from support.rest import Rest, serving
+from support.turns import TurnCounter
 
 pytestmark = pytest.mark.skipif(not postgresql.programs(), reason="PostgreSQL's server is not installed")
 
@@ -135,6 +137,27 @@ def test_the_server_stands_still(site, sink, server):
     wait_until(lambda: api.call("GET", "lists").status == 200, 120, "REST to answer again")
     wait_until(lambda: site.run("status").returncode == 0, 120, "the status to be well")
     assert workers(site) == started
+
+
+def test_a_door_opens_while_the_server_stands_still(instances, sink, server):
+    """The server takes the connection of a door that starts, says who it is, and then answers nothing. The door gives
+    up, says 451, and asks again later."""
+    proxy = TurnCounter(server.port)
+    try:
+        instance = instances(sink.port)
+        instance.set({"store": {"path": None, "driver": "postgresql", "url": server.url("site", port=proxy.port)}})
+        instance.create_list("talk", members=[ANNE, BOB])
+        instance.start()
+        assert answer(instance, "talk") == 250
+        door, = instance.pids("lmtp")
+        proxy.swallowed = "MAX(number)"
+        os.kill(door, signal.SIGKILL)
+        wait_until(lambda: not os.path.exists(f"/proc/{door}"), 60, "the door to have ended")
+        assert answer(instance, "talk") == 451
+        proxy.swallowed = None
+        wait_until(lambda: answer(instance, "talk") == 250, 120, "the door to know again")
+    finally:
+        proxy.stop()
 
 
 def test_poolers_before_primary_and_standby(instances, sink, server):

@@ -22,6 +22,7 @@ class TurnCounter:
     def __init__(self, server_port, delay=0, words=()):
         self.port, self.server_port, self.delay = free_port(), server_port, delay
         self.words, self.links = [word.encode() for word in words], []
+        self.swallowed = None  # a word: who says it is not heard from then on, and gets no answer
         self.loop = asyncio.new_event_loop()
         ready = threading.Event()
         self.thread = threading.Thread(target=self.run, args=(ready,), daemon=True)
@@ -54,6 +55,8 @@ class TurnCounter:
         with contextlib.suppress(OSError):
             while data := await source.read(65536):
                 note(data)
+                if self.swallowed and self.swallowed.encode() in data:
+                    continue
                 self.loop.call_later(self.delay, to.write, data) if self.delay else to.write(data)
         self.loop.call_later(self.delay, to.close)
 
