@@ -20,6 +20,7 @@ typedef enum SympaCount {
     COUNT_ATTRIBUTES,
     COUNT_BOUNCES,
     COUNT_PASSWORDS,
+    COUNT_SILENT,
     COUNTS
 } SympaCount;
 
@@ -36,6 +37,7 @@ static const struct {
     [COUNT_ATTRIBUTES] = {MOVING_LOST, "custom_attribute", "members have attributes"},
     [COUNT_BOUNCES] = {MOVING_LOST, "bounce_score", "members whose mail came back begin anew"},
     [COUNT_PASSWORDS] = {MOVING_LOST, "password", "hashes are not of bcrypt, so these people set a new password"},
+    [COUNT_SILENT] = {MOVING_CHANGED, "reception nomail", "owners and editors wanted no letters, and get them"},
 };
 
 typedef struct People {
@@ -206,6 +208,35 @@ static bool move_staff(People *people, Role role, bool free, GError **error)
             return false;
     }
     return staff != NULL;
+}
+
+static bool count_row(People *people, ForeignRows *rows, void *data, GError **error)
+{
+    (void)rows, (void)data, (void)error;
+    people->counts[COUNT_SILENT]++;
+    return true;
+}
+
+/* Count owners and editors who get no letters of the list there. All get them here. */
+static bool count_silent(People *people, GError **error)
+{
+    bool has;
+    static const char *const dumps[] = {"owner.dump", "editor.dump"};
+    if (people->list->sympa->database)
+        return foreign_has(people->list->sympa->database, "admin_table", "reception_admin", &has, error) &&
+               (!has || each_row(people,
+                                 "SELECT `user_admin` FROM admin_table WHERE reception_admin = 'nomail' AND "
+                                 "role_admin IN ('owner', 'editor') AND " OF_LIST("admin"),
+                                 count_row, NULL, error));
+    for (size_t i = 0; i < G_N_ELEMENTS(dumps); i++) {
+        GPtrArray *read = NULL;
+        if (!sympa_read_config(people->list, dumps[i], SYMPA_CONFIG_MAX, &read, error))
+            return false;
+        g_autoptr(GPtrArray) dump = read;
+        for (guint at = 0; dump && at < dump->len; at++)
+            people->counts[COUNT_SILENT] += g_strcmp0(sympa_config_value(dump->pdata[at], "reception"), "nomail") == 0;
+    }
+    return true;
 }
 
 /* ---- members ---- */
@@ -426,7 +457,7 @@ static bool take_all(People *people, const SympaSend *send, GError **error)
 {
     bool with_database = people->list->sympa->database != NULL;
     return (!with_database || take_users(people, error)) && move_staff(people, ROLE_OWNER, send->owners, error) &&
-           move_staff(people, ROLE_MODERATOR, send->editors, error) &&
+           move_staff(people, ROLE_MODERATOR, send->editors, error) && count_silent(people, error) &&
            (with_database ? take_rows(people, error) && take_exclusions(people, error) : take_dump(people, error));
 }
 

@@ -369,9 +369,11 @@ def test_every_setting_of_sympa(site, tmp_path):
                  "stats", "config_changes"):
         (place / name).parent.mkdir(exist_ok=True)
         (place / name).write_text("1\n")
+    (place / "owner.dump").write_text("email olga@example.com\nreception nomail\n\nemail olaf@example.com\n")
     told = bring(site, "sympa", top)
     check(site, SYMPA, told)
     for line in ("archive: mail_access owner", "archive: max_month 3", "archive: quota 9", "scenari: it stays behind",
                  "mail_tt2: it", "homepage: it", "message_footer.mime: it"):
         assert f"no equal here: full.{HOST}: {line}" in told, line
+    assert f"changed: full.{HOST}: reception nomail: 1 owners and editors" in told
     assert "stats" not in told and "config_changes" not in told

@@ -70,7 +70,8 @@ CREATE TABLE subscriber_table (user_subscriber, list_subscriber, robot_subscribe
   suspend_subscriber, suspend_start_date_subscriber, suspend_end_date_subscriber, bounce_score_subscriber,
   date_epoch_subscriber, inclusion_subscriber, comment_subscriber, visibility_subscriber, topics_subscriber,
   custom_attribute_subscriber);
-CREATE TABLE admin_table (user_admin, list_admin, robot_admin, role_admin, profile_admin, comment_admin);
+CREATE TABLE admin_table (user_admin, list_admin, robot_admin, role_admin, profile_admin, comment_admin,
+  reception_admin);
 CREATE TABLE user_table (email_user, gecos_user, password_user, last_login_date_user, lang_user);
 CREATE TABLE exclusion_table (list_exclusion, robot_exclusion, user_exclusion, date_exclusion, family_exclusion);
 """
@@ -90,7 +91,8 @@ def make_database(path, members=(), staff=(), users=(), gone=()):
             row = {"user": address, "list": name, "robot": robot, **more}
             database.execute(f"INSERT INTO subscriber_table ({', '.join(f'{key}_subscriber' for key in row)}) "
                              f"VALUES ({', '.join('?' * len(row))})", list(row.values()))
-        database.executemany("INSERT INTO admin_table VALUES (?, ?, ?, ?, 'normal', NULL)", staff)
+        database.executemany("INSERT INTO admin_table VALUES (?, ?, ?, ?, 'normal', NULL, ?)",
+                             [(*one[:4], one[4] if len(one) > 4 else "mail") for one in staff])
         database.executemany("INSERT INTO user_table VALUES (?, ?, ?, ?, ?)", users)
         database.executemany("INSERT INTO exclusion_table VALUES (?, ?, ?, ?, ?)", gone)
     database.close()
@@ -150,7 +152,7 @@ def make_rows(path):
                  ("talk", HOST, f"news@{HOST}", {}), ("talk", HOST, f"talk@{HOST}", {}),
                  ("news", HOST, "anne@example.com", {}), ("news", HOST, "mod@example.com", {}),
                  ("talk", OTHER, "zoe@example.net", {}), ("old", HOST, "nobody@example.org", {})],
-        staff=[("olga@example.com", "talk", HOST, "owner"), ("mod@example.com", "talk", HOST, "editor"),
+        staff=[("olga@example.com", "talk", HOST, "owner"), ("mod@example.com", "talk", HOST, "editor", "nomail"),
                ("olaf@example.com", "news", HOST, "owner"), ("mod@example.com", "news", HOST, "editor"),
                ("master@example.com", "news", HOST, "listmaster")],
         users=[("anne@example.com", "Anne", BCRYPT, 1600000000, "de"),
@@ -176,7 +178,8 @@ TOLD = (f"no equal here: old.{HOST}: status: the list is closed", f"changed: new
         f"no equal here: talk.{HOST}: dmarc_protection: phrase name_via_list",
         f"left out: talk.{HOST}: member no address: ", f"left out: talk.{HOST}: member talk@{HOST}: ",
         f"left out: talk.{HOST}: ida@example.org: ", f"changed: talk.{HOST}: reception notice: 1 ",
-        f"changed: talk.{HOST}: suspend_end_date: 1 ", f"changed: talk.{HOST}: inclusion: 1 ",
+        f"changed: talk.{HOST}: suspend_end_date: 1 ",
+        f"changed: talk.{HOST}: reception nomail: 1 ", f"changed: talk.{HOST}: inclusion: 1 ",
         f"no equal here: talk.{HOST}: topics: 1 ", f"no equal here: talk.{HOST}: bounce_score: 1 ",
         f"no equal here: talk.{HOST}: password: 1 ", f"left out: talk.{HOST}: who left, no address: ")
 
