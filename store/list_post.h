@@ -5,6 +5,7 @@
  * Number the posts of a list, and remember the Message-IDs of the mails that it has seen, so that none is taken twice.
  * FAIL_MISSING: there is no such list.
  */
+#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -128,8 +128,8 @@ bool migrate_to(const StoreDriver *driver, void *connection, const char *where, 
                     where, number, newest);
     if (number < newest && driver->deadline)
         driver->deadline(connection, 0); /* the server is at work for long */
-    /* An empty database is filled by one transaction, which syncs once. A database in use is brought along step by step,
-     * so that one which takes long holds its locks for no longer than that. */
+    /* An empty database is filled by one transaction, which syncs once. One in use is brought along step by step, and
+     * holds its locks for no longer than a step takes. */
     const size_t count = steps_of(table);
     const size_t portion = number == 0 ? count : 1;
     for (size_t at = 0; at < count; at += portion)
