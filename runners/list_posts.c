@@ -104,7 +104,10 @@ static bool find_list(ListRunnerPost *own, ListRunner *shared, GError **error)
     if (own->post.list || (own->gone && g_str_equal(meta_string(entry_meta(entry), KEY_TO, ""), TO_DIGEST)))
         return true;
     if (own->gone)
-        return fail(error, FAIL_NEVER, "there is no list %s", entry_list(entry));
+        return fail(error, FAIL_NEVER,
+                    "there is no list %s; if it was removed for good, \"listrunner shunt delete\" drops the post, and "
+                    "if it is made again, \"listrunner shunt retry\" sends it",
+                    entry_list(entry));
     return fail_with(error, &fault);
 }
 

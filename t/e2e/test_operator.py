@@ -148,7 +148,7 @@ def test_shunted_and_tried_again(instances, sink):
     instance.start()
     shunted, = wait_until(lambda: rows(instance.run("shunt", "ls", "--json")), 20, "the entry to be shunted")
     assert shunted["from"] == "in" and shunted["runner"] == "in" and "no list" in shunted["reason"], shunted
-    assert shunted["times"] == 1
+    assert shunted["times"] == 1 and '"listrunner shunt delete" drops the post' in shunted["reason"], shunted
     rows(instance.run("shunt", "retry", "--all", "--json"))
     again, = wait_until(lambda: [row for row in rows(instance.run("shunt", "ls", "--json")) if row["times"] == 2], 20,
                         "the entry to be shunted again")
