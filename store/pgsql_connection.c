@@ -132,6 +132,18 @@ bool pgsql_send_text(PgsqlConnection *self, const char *sql, GError **error)
     return true;
 }
 
+/* All connections of the process have one notice. It is over when none of them has anything to tell. */
+static void tell(PgsqlConnection *self, const char *notice)
+{
+    static int telling;
+    const bool tells = notice != NULL;
+    if (tells != self->tells)
+        g_atomic_int_add(&telling, tells ? 1 : -1);
+    self->tells = tells;
+    if (tells || g_atomic_int_get(&telling) == 0)
+        child_notice(CHILD_NOTICE_DATABASE, notice);
+}
+
 /* Tell once that the server is away, and once that it is back; whoever opens a store first is told by the error. */
 static void note_refusal(PgsqlConnection *self, const char *fault, int64_t pause)
 {
@@ -144,7 +156,7 @@ static void note_refusal(PgsqlConnection *self, const char *fault, int64_t pause
     g_autofree char *since = clock_text(self->away_since);
     g_autofree char *notice = g_strdup_printf("the database is away since %s (%s)", since, self->refusal);
     log_warn("%s", notice);
-    child_notice(CHILD_NOTICE_DATABASE, notice);
+    tell(self, notice);
 }
 
 /* A server that lives, and whose storage does not, keeps its connections and answers nothing. What was asked of it may
@@ -276,7 +288,7 @@ void pgsql_tell_holder(PgsqlConnection *self)
         return;
     g_autofree char *notice = g_strdup_printf("waits since %s for a lock of the database that %s", since, holder);
     log_warn("%s", notice);
-    child_notice(CHILD_NOTICE_DATABASE, notice);
+    tell(self, notice);
     self->told_holder = true;
 }
 
@@ -285,7 +297,7 @@ static void forget_holder(PgsqlConnection *self)
 {
     self->waits_since = 0;
     if (self->told_holder)
-        child_notice(CHILD_NOTICE_DATABASE, NULL);
+        tell(self, NULL);
     self->told_holder = false;
 }
 
@@ -476,7 +488,7 @@ static void note_return(PgsqlConnection *self)
         return;
     log_info("the database is back after %" G_GINT64_FORMAT " s", (clock_now() - self->away_since) / CLOCK_SECOND);
     if (!self->passed_over) /* else the notice tells of that by now */
-        child_notice(CHILD_NOTICE_DATABASE, NULL);
+        tell(self, NULL);
     self->away_since = 0;
 }
 
@@ -515,7 +527,7 @@ static bool find_newer(PgsqlConnection *self, const char *old)
         return false;
     g_autofree char *notice = g_strdup_printf("a server of the database is not used: %s: %s", self->shown, old);
     log_warn("%s", notice);
-    child_notice(CHILD_NOTICE_DATABASE, notice);
+    tell(self, notice);
     self->passed_over = true;
     return true;
 }
@@ -529,7 +541,7 @@ static bool judge(PgsqlConnection *self, GError **error)
         return false;
     if (!fault) {
         if (self->passed_over)
-            child_notice(CHILD_NOTICE_DATABASE, NULL);
+            tell(self, NULL);
         self->passed_over = false;
         return pgsql_look_around(self, error);
     }
@@ -537,7 +549,7 @@ static bool judge(PgsqlConnection *self, GError **error)
         return true;
     note_refusal(self, fault, RETRY_LEAST);
     if (was_away && g_strcmp0(self->refusal, before) != 0) /* for another reason */
-        child_notice(CHILD_NOTICE_DATABASE, self->refusal);
+        tell(self, self->refusal);
     return fail(error, FAIL_LATER, "%s", self->refusal);
 }
 
@@ -614,6 +626,8 @@ PgsqlConnection *pgsql_connect(const char *where, GError **error)
 
 void pgsql_disconnect(PgsqlConnection *self)
 {
+    if (self->tells) /* nobody is left who could see that it is over */
+        tell(self, NULL);
     drop(self);
     pgsql_reach_free(self->reach);
     g_ptr_array_unref(self->opening);

@@ -45,6 +45,7 @@ typedef struct PgsqlConnection {
     bool undone;         /* or has ended it because its transaction stood still */
     bool locked_out;     /* a lock could not be had in time, and it was not told who has it */
     bool told_holder;    /* the master was told who has it */
+    bool tells;          /* the master was told something that is not over */
     int64_t waits_since; /* clock_now() of the first wait for a lock that was in vain; 0: there was none */
     bool bulk;           /* transactions may stand still */
     bool writes;         /* from the begin of a transaction that has locks to its end */

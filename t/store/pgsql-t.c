@@ -4,8 +4,12 @@
  * LISTRUNNER_STORE is postgresql. */
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
+#include "base/contract.h"
 #include "store/ban.h"
 #include "store/foreign.h"
 #include "store/generation.h"
@@ -748,6 +752,61 @@ static void test_older(Fixture *fixture, const void *data)
     g_assert_no_error(error);
 }
 
+/* Asks for more than the time that there is for an answer. */
+static void stall(Store *store)
+{
+    GError *error = NULL;
+    store_set_deadline(store, CLOCK_SECOND / 10);
+    g_autoptr(Query) query = query_start(store, &error, "SELECT pg_sleep(60)", NULL, 0);
+    g_assert_true(!query || query_step(query, &error) == STEP_FAILED);
+    assert_failed(FAIL_LATER, error);
+}
+
+static void speak(const Fixture *fixture, bool both)
+{
+    Store *one = fixture_connect(fixture, NULL), *other = fixture_connect(fixture, NULL);
+    stall(one);
+    if (both)
+        stall(other);
+    store_free(one);
+    child_beat(1, 0, 0, 0, NULL);
+    store_free(other);
+    child_beat(2, 0, 0, 0, NULL);
+}
+
+/* The notice to the master is over when the last store that had given one is closed. */
+static void test_notice_ends(Fixture *fixture, const void *data)
+{
+    (void)data;
+    if (!is_postgresql())
+        return;
+    for (int both = 0; both < 2; both++) {
+        int ends[2];
+        char text[4 * CHILD_LINE_MAX] = "";
+        size_t length = 0;
+        g_assert_cmpint(pipe(ends), ==, 0);
+        pid_t pid = fork();
+        if (pid == 0) {
+            dup2(ends[1], CHILD_STATUS_FD);
+            g_setenv(CHILD_ENV_RUNNER, "test", TRUE);
+            g_assert_nonnull(child_init("test", NULL));
+            speak(fixture, both);
+            _exit(0);
+        }
+        close(ends[1]);
+        for (ssize_t got; (got = read(ends[0], text + length, sizeof text - length - 1)) > 0;)
+            length += (size_t)got;
+        close(ends[0]);
+        g_assert_cmpint(waitpid(pid, NULL, 0), ==, pid);
+        g_test_message("%s", text);
+        const char *first = strstr(text, "beat progress=1"), *second = strstr(text, "beat progress=2");
+        g_assert_true(first && second && strstr(text, "is away since") < first);
+        const char *again = strstr(first, "is away since");
+        g_assert_true(both ? again && again < second : !again);
+        g_assert_null(strstr(second, "is away since"));
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -769,6 +828,7 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/pgsql/a frozen holder of locks", test_frozen);
     TEST_WITH_LIST("/pgsql/people and posts", test_people_and_posts);
     TEST_WITH_LIST("/pgsql/a server that stands still", test_stalled);
+    TEST("/pgsql/a notice ends with its store", test_notice_ends);
     TEST("/pgsql/refused", test_refused);
     TEST("/pgsql/an older one", test_older);
     return g_test_run();
