@@ -12,8 +12,8 @@ from email import message_from_bytes
 
 import pytest
 
-from support import postgresql
-from support.instance import HOST, prefix, wait_until
+from support import disk, postgresql
+from support.instance import HOST, let_through, prefix, wait_until
 from support.post import post
 from support.rest import Rest, serving
 
@@ -35,12 +35,11 @@ def server():
     one.remove()
 
 
-@pytest.fixture
-def pair(instances, sink, server):
-    """Hosts a and b, with lists talk@ and other@. Both run, and have REST."""
+def two_hosts(instances, sink, server, spool=None):
+    """Hosts a, whose spool may be given, and b, with lists talk@ and other@. Both run, and have REST."""
     hosts = []
     for name in "ab":
-        host = instances(sink.port)
+        host = instances(sink.port, spool=spool if name == "a" else None)
         host.set({"store": {"path": None, "driver": "postgresql", "url": server.url("site")},
                   "site": {"hostname": f"{name}.example.com"}, "host": {"lease": "10s"}})
         host.set(serving(host.directory))
@@ -54,6 +53,11 @@ def pair(instances, sink, server):
     return a, b
 
 
+@pytest.fixture
+def pair(instances, sink, server):
+    return two_hosts(instances, sink, server)
+
+
 def send(instance, subject, name="talk"):
     instance.lmtp_send(post(subject=subject, to=f"{name}@{HOST}"), f"{name}@{HOST}")
 
@@ -64,9 +68,13 @@ def arrived(sink):
                    for one in sink.transactions() for to in one.to)
 
 
+def letters(sink, address):
+    return sum("Welcome" in subject for (to, subject) in arrived(sink).elements() if to == address)
+
+
 def join(instance, address):
     return Rest(instance).call("POST", "members", list_id=f"talk.{HOST}", subscriber=address, pre_verified=True,
-                               pre_confirmed=True, pre_approved=True)
+                               pre_confirmed=True, pre_approved=True, send_welcome_message=True)
 
 
 @contextlib.contextmanager
@@ -118,6 +126,46 @@ def test_a_frozen_host_stops_nobody(pair, sink, server):
     assert set(came.values()) == {1} and came[BOB, "its post"] == 1, came
     told = [line for line in b.log_text().splitlines() if "for a lock of the database that" in line]
     assert any("@a.example.com" in line for line in told), told
+
+
+def test_a_frozen_disk_stops_nobody(instances, sink, server, tmp_path):
+    """The disk of host a's spool stands still. A change at a is made nevertheless, and all goes on at b; when the disk
+    goes on, the letter of the change comes, once."""
+    if why := disk.cannot_freeze(tmp_path):
+        pytest.skip(why)
+    let_through(tmp_path)
+    place = tmp_path / "disk"
+    place.mkdir()
+    let_through(place)
+    own, a = disk.ShutdownDisk("ext4", place).mount(), None
+    let_through(own.mount_point)
+    try:
+        a, b = two_hosts(instances, sink, server, own.mount_point / "spool")
+        assert join(a, "anton@example.org").status == 201  # makes what is made once
+        wait_until(lambda: letters(sink, "anton@example.org") == 1, 60, "the first letter")
+        wait_until(lambda: [host["parts"] for host in b.rows("host", "ls")] == [2, 2], 120, "each to have its part of "
+                   "the limits")
+        joining = threading.Thread(target=join, args=(a, "carl@example.org"))
+        with own.frozen():
+            joining.start()
+            wait_until(lambda: "carl@example.org" in b.cli("member", "ls", f"talk@{HOST}"), 60, "the change at a")
+            for name in ("talk", "other"):
+                send(b, f"meanwhile {name}", name)
+            assert join(b, "dora@example.org").status == 201
+            wanted = {(ANNE, "meanwhile talk"), (BOB, "meanwhile talk"), (ANNE, "meanwhile other")}
+            wait_until(lambda: wanted <= set(arrived(sink)), 60, lambda: f"the posts of b: {arrived(sink)}")
+            assert letters(sink, "carl@example.org") == 0 and joining.is_alive()
+        joining.join(120)
+        wait_until(lambda: letters(sink, "carl@example.org") > 0, 120, "the letter of the change")
+        for host in (a, b):
+            host.wait_ready(120)
+            host.wait_idle()
+            assert host.set_aside() == []
+        assert letters(sink, "carl@example.org") == letters(sink, "dora@example.org") == 1
+    finally:
+        if a:
+            a.close()
+        own.close()
 
 
 def test_a_stopped_import_stops_nobody_for_long(pair, server, tmp_path):

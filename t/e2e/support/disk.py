@@ -44,6 +44,13 @@ def _can_mount(place, kind):
     return None if done.returncode == 0 else f"no {kind} can be mounted from a file: {done.stdout.strip()}"
 
 
+def cannot_freeze(place):
+    """Why no file system can be frozen here, or None."""
+    if os.getuid() != 0 or not shutil.which("fsfreeze"):
+        return "only root can freeze file systems, by fsfreeze (package util-linux)"
+    return _can_mount(place, "ext4")
+
+
 def missing(kind, place, switch=False):
     """Return what keeps us from cutting the power of such a file system here, in words, or None. place: a directory."""
     if os.getuid() != 0:
@@ -106,6 +113,15 @@ class ShutdownDisk(_Disk):
         how = "shutdown -f" if chance.random() < 0.25 else "shutdown"
         _run("xfs_io", "-x", "-c", how, self.mount_point)
         return how
+
+    @contextlib.contextmanager
+    def frozen(self):
+        """Every call that would change something waits."""
+        _run("fsfreeze", "--freeze", self.mount_point)
+        try:
+            yield
+        finally:
+            _run("fsfreeze", "--unfreeze", self.mount_point)
 
     def close(self):
         self.unmount()
