@@ -75,7 +75,7 @@ def make_older(path, level):
         store.execute("DETACH new")
     owner = path.stat()
     for stale in path.parent.glob(path.name + "-*"):
-        stale.unlink()
+        stale.unlink(missing_ok=True)  # a connection that is collected now removes it, too
     old.rename(path)
     os.chown(path, owner.st_uid, owner.st_gid)
     path.chmod(owner.st_mode & 0o777)

@@ -214,7 +214,7 @@ static void test_mail(void)
     g_autoptr(GBytes) mail = python_mail_bytes(pickle_root(pickle), &sender, &error);
     g_assert_no_error(error);
     g_autofree char *text = g_strndup(g_bytes_get_data(mail, NULL), g_bytes_get_size(mail));
-    g_assert_cmpstr(text, ==, "Subject: a\n Evil: b\n\ntext\nmore");
+    g_assert_cmpstr(text, ==, "Subject: a\n Evil: b\n\ntext\nmore\n"); /* ends as mail does */
     g_assert_cmpstr(sender, ==, "jo@example.org");
     g_autoptr(Pickle) none = pickle_read(BYTES("I1\n."), python_mail_classes, &error);
     g_assert_null(python_mail_bytes(pickle_root(none), NULL, &error));
