@@ -104,6 +104,7 @@
  * one with fewer recipients than it might have is the last one. */
 #define KEY_BLOCK "block"           /* integer: its number, from 0; -1, absent: nobody can tell whether these are all */
 #define KEY_BLOCK_MOST "block_most" /* integer: the recipients that it might have; absent: it is the last one */
+#define KEY_BLOCKS "blocks"         /* integer: how many there are, if that is known; KEY_BLOCK_MOST is absent then */
 
 /* Written by out into retry, and into bounces: of a block, when nobody has got the post so far. */
 #define KEY_BLOCK_OF "block_of"     /* string: name hash of the entry of out */

@@ -177,13 +177,13 @@ static const char *stream_next(BlockStream *stream, GError **error)
     return address;
 }
 
-bool blocks_count(const Post *post, unsigned instance, unsigned instances, int64_t *count, GError **error)
+bool blocks_count(const Post *post, unsigned instances, int64_t *counts, GError **error)
 {
     g_autoptr(GError) fault = NULL;
     BlockStream *stream = blocks_open(post, NULL);
-    blocks_choose(stream, instance, instances);
-    for (*count = 0; stream_next(stream, &fault);)
-        ++*count;
+    memset(counts, 0, instances * sizeof *counts);
+    for (const char *address; (address = stream_next(stream, &fault));)
+        counts[instances > 1 ? blocks_instance(address, instances) : 0]++;
     blocks_close(stream);
     if (fault)
         g_propagate_error(error, g_steal_pointer(&fault));

@@ -50,9 +50,9 @@ typedef struct BlockStream BlockStream;
 BlockStream *blocks_open(const Post *post, Copies *copies);
 /* Restrict the stream to recipients whose domains are of this instance. */
 void blocks_choose(BlockStream *stream, unsigned instance, unsigned instances);
-/* Count the recipients whose domains are of this instance, by reading all; instances 0: of whatever domain. False: the
- * store failed. */
-bool blocks_count(const Post *post, unsigned instance, unsigned instances, int64_t *count, GError **error);
+/* Count the recipients whose domains are of each instance, by reading all once, into counts, which has room for
+ * instances; 1: of whatever domain. False: the store failed. */
+bool blocks_count(const Post *post, unsigned instances, int64_t *counts, GError **error);
 
 /* Let the draft read its recipients, at most size of them, from the stream when it is written. The draft holds a
  * reference to the stream. */

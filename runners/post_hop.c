@@ -176,38 +176,59 @@ static void add_in_turn(const Blocks *blocks, const GArray *parts)
     blocks_close(stream);
 }
 
-/* The blocks of one instance: each host gets its part of them. */
-static void add_of_instance(const Blocks *blocks, const GArray *parts, unsigned instance, unsigned instances)
+/* Recipients of one instance, divided among the hosts, and the numbers of their blocks. */
+typedef struct OfInstance {
+    GArray *parts; /* of FanOutPart, borrowed */
+    unsigned instance, instances;
+    int64_t number, total; /* of the next block; of all blocks of the post */
+} OfInstance;
+
+static BlockPlan plan_of_instance(const Blocks *blocks, const OfInstance *of, guint part)
+{
+    int64_t count = g_array_index(of->parts, FanOutPart, part).count;
+    return count > 0 ? plan_part(blocks, count * of->instances) : (BlockPlan){0};
+}
+
+/* The blocks of one instance: each host gets its part of them. Where nobody is, no entry is written; the last one takes
+ * those who have joined since they were counted. */
+static void add_of_instance(const Blocks *blocks, OfInstance *of)
 {
     BlockStream *stream = blocks_open(blocks->post, blocks->copies);
-    blocks_choose(stream, instance, instances);
-    for (guint at = 0; at < parts->len; at++) {
-        const FanOutPart *part = &g_array_index(parts, FanOutPart, at);
-        BlockPlan plan = plan_part(blocks, MAX(part->count, 1) * instances);
+    blocks_choose(stream, of->instance, of->instances);
+    guint end = of->parts->len;
+    while (end > 0 && g_array_index(of->parts, FanOutPart, end - 1).count == 0)
+        end--;
+    for (guint at = 0; at < end; at++) {
+        const FanOutPart *part = &g_array_index(of->parts, FanOutPart, at);
+        BlockPlan plan = plan_of_instance(blocks, of, at);
         for (unsigned block = 0; block < plan.blocks; block++) {
             bool last = block + 1 == plan.blocks;
-            Draft *draft = add_block(blocks, part->host, stream, blocks_shard_of(instance, instances),
-                                     last && at + 1 == parts->len ? INT64_MAX
-                                     : last                       ? part->count - plan.size * block
-                                                                  : plan.size);
-            /* Others may be empty, and nobody would hear of that. */
-            meta_set_integer(draft_meta(draft), KEY_BLOCK, -1);
+            Draft *draft = add_block(blocks, part->host, stream, blocks_shard_of(of->instance, of->instances),
+                                     last && at + 1 == end ? INT64_MAX
+                                     : last                ? part->count - plan.size * block
+                                                           : plan.size);
+            meta_set_integer(draft_meta(draft), KEY_BLOCK, of->number++);
+            meta_set_integer(draft_meta(draft), KEY_BLOCKS, of->total);
         }
     }
     blocks_close(stream);
 }
 
-/* count: of all recipients, an upper bound. One host needs no better one; among several each part is to be right, and
- * most recipients may be of one domain. */
-static bool add_by_domain(const Blocks *blocks, GArray *parts, int64_t count, unsigned instances, GError **error)
+/* Most recipients may be of one domain, so those of each instance are counted. */
+static bool add_by_domain(const Blocks *blocks, GArray *parts, unsigned instances, GError **error)
 {
-    for (unsigned instance = 0; instance < instances; instance++) {
-        int64_t own = (count + instances - 1) / instances;
-        if (parts->len > 1 && !blocks_count(blocks->post, instance, instances, &own, error))
-            return false;
-        fan_out_divide(own, (FanOutPart *)(void *)parts->data, parts->len);
-        add_of_instance(blocks, parts, instance, instances);
-    }
+    g_autofree int64_t *counts = g_new0(int64_t, instances);
+    OfInstance of = {.parts = parts, .instances = instances};
+    if (!blocks_count(blocks->post, instances, counts, error))
+        return false;
+    for (unsigned round = 0; round < 2; round++) /* first the number of all blocks is found */
+        for (of.instance = 0; of.instance < instances; of.instance++) {
+            fan_out_divide(counts[of.instance], (FanOutPart *)(void *)parts->data, parts->len);
+            for (guint at = 0; round == 0 && at < parts->len; at++)
+                of.total += plan_of_instance(blocks, &of, at).blocks;
+            if (round == 1)
+                add_of_instance(blocks, &of);
+        }
     return true;
 }
 
@@ -219,7 +240,7 @@ static GArray *share_out(Runner *runner, const Post *post, int64_t count, GError
     if (!parts || parts->len == 1)
         return parts;
     g_array_unref(parts);
-    return blocks_count(post, 0, 0, &count, error) ? fan_out_plan(config, post->store, count, error) : NULL;
+    return blocks_count(post, 1, &count, error) ? fan_out_plan(config, post->store, count, error) : NULL;
 }
 
 static bool add_members(Runner *runner, Entry *entry, const Post *post, const PostSend *send, Outcome *outcome,
@@ -235,7 +256,7 @@ static bool add_members(Runner *runner, Entry *entry, const Post *post, const Po
     const Blocks blocks = {runner, entry, post, send, copies, outcome};
     BlockPlan plan = plan_part(&blocks, count);
     if (plan.by_domain)
-        return add_by_domain(&blocks, parts, count, plan.instances, error);
+        return add_by_domain(&blocks, parts, plan.instances, error);
     add_in_turn(&blocks, parts);
     return true;
 }

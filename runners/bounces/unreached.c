@@ -65,15 +65,35 @@ static bool count_block(const Unreached *lost, bool *whole, GError **error)
     return true;
 }
 
-/* Set *whole when that is so of all blocks. They were filled in order, so the first with fewer recipients than it might
- * have is the last one. Of a post without numbers, as earlier versions wrote them, nobody can tell. */
+/* Note the block, and count those that are noted; *whole when they are all. */
+static bool count_known(const Unreached *lost, int64_t number, int64_t total, bool *whole, GError **error)
+{
+    Store *store = lost->given->bounces->shared->store;
+    g_autofree char *own = g_strdup_printf("%s#%" G_GINT64_FORMAT, lost->post, number);
+    g_autofree char *all = g_strconcat(lost->post, "#", NULL);
+    bool before;
+    int64_t count;
+    if (!store_find_effect(store, own, &before, &count, error) ||
+        (!before && !store_record_effect(store, own, 0, error)) ||
+        !store_add_effect(store, all, before ? 0 : 1, &count, error))
+        return false;
+    *whole = count >= total;
+    return true;
+}
+
+/* Set *whole when that is so of all blocks. Where their number is not known they were filled in order, so the first
+ * with fewer recipients than it might have is the last one. Of a post without numbers, as earlier versions wrote them,
+ * nobody can tell. */
 static bool count_post(const Unreached *lost, bool *whole, GError **error)
 {
     Store *store = lost->given->bounces->shared->store;
     int64_t number = meta_integer(lost->meta, KEY_BLOCK, -1), most = meta_integer(lost->meta, KEY_BLOCK_MOST, 0);
-    *whole = number == 0 && most == 0;
+    int64_t total = meta_integer(lost->meta, KEY_BLOCKS, 0);
+    *whole = number == 0 && most == 0 && total <= 1;
     if (*whole || number < 0)
         return true;
+    if (total > 0)
+        return count_known(lost, number, total, whole, error);
     g_autofree char *own = g_strdup_printf("%s#%" G_GINT64_FORMAT, lost->post, number);
     if (!note(lost, own, most == 0 || lost->size < most, error))
         return false;

@@ -3,6 +3,7 @@
 """Nobody's refusal stops anybody else: servers that bear only so much, each in its way."""
 import bisect
 import json
+import re
 import socket
 import time
 
@@ -213,6 +214,31 @@ def test_what_waits_ends(instances):
     wait_until(lambda: "result=expired" in instance.log_text(), 20, "the end of its time")
     wait_until(lambda: "reached nobody" in instance.log_text(), 20, "its author to be told")
     assert not instance.rows("bounce", "ls", address)
+
+
+@pytest.mark.parametrize("dead, told", [(40, True), (39, False), (2, True)])
+def test_who_reached_nobody_by_domain(instances, limited, dead, told):
+    """Each of four instances has the mail of some domains, or of none: that a post reached nobody is told once; not
+    where one of forty members got it."""
+    zone = "".join(f"d{number} IN MX 10 mx\n" for number in range(40)) + "mx IN A 127.0.0.1\n"
+    server = limited()
+    names = Dns({"s.test": zone}).start()
+    try:
+        instance = instances(server.port, settings={
+            "transport.relay": {**DIRECT, "port": server.port}, "out": {"name_servers": names.server, **SOON},
+            "runner.out": {"instances": 4}}).start()
+        members = [f"{'dead' if number < dead else 'm'}{number}@d{number}.s.test"
+                   for number in range(40 if dead > 2 else 2)]
+        address = instance.create_list("test", members, settings=["default_nonmember_action=accept"])
+        send(instance, address)
+        wait_until(lambda: len(set(re.findall(r"queue=bounces address=<(dead[^>]*)>", instance.log_text()))) == dead,
+                   60, "all bounces to be counted")
+        wait_until(lambda: len(server.copies) == len(members) - dead, 30, "the others to be delivered")
+        wait_until(lambda: instance.queue_stat()["bounces"]["ready"] == 0, 30, "the last bounce to be worked")
+        wait_until(lambda: "reached nobody" in instance.log_text() or not told, 30, "the author to be told")
+        assert instance.log_text().count("reached nobody") == told
+    finally:
+        names.stop()
 
 
 def test_doubt_ends(instances, limited):
