@@ -10,7 +10,7 @@
 bool ip_public(const struct sockaddr *address);
 
 /* Is it an address of this host itself, on any of its interfaces, as it is now? It is when a packet to it would leave
- * from the very same address. Nothing is sent. */
+ * from the very same address. Nothing is sent. A public address that a router translates to this host is not known. */
 bool ip_own(const struct sockaddr *address, socklen_t length);
 
 /* Is an address in text, of IPv4 or IPv6, one that ip_public() calls public? Text that is no address is not. */
