@@ -75,18 +75,18 @@ static void test_processes_and_destinations(void)
            "1?2\n");
 }
 
-/* The instances of out together; a relay that is well otherwise is no other trouble. */
+/* The instances of out together, each post once; a relay that is well otherwise is no other trouble. */
 static void test_refusals(void)
 {
     expect("{'troubles': [{'name': 'relay', 'transport': 'relay', 'state': 'alive', 'refusals': ["
-           "{'sender': 'a.example', 'reply': '550 5.1.8 no', 'since': 'T2', 'messages': 2},"
+           "{'sender': 'a.example', 'reply': '550 5.1.8 no', 'since': 'T2', 'messages': 2, 'marks': [11, 12]},"
            "{'sender': '', 'reply': '550 N', 'since': 'T3', 'messages': 1}]},"
            "{'name': 'relay', 'transport': 'relay', 'state': 'alive', 'refusals': ["
-           "{'sender': 'a.example', 'reply': '550 5.1.8 no', 'since': 'T1', 'messages': 3}]},"
+           "{'sender': 'a.example', 'reply': '550 5.1.8 no', 'since': 'T1', 'messages': 3, 'marks': [12, 13, 14]}]},"
            "{'name': 'other', 'transport': 'other', 'state': 'dead', 'reason': 'R', 'parked': 7, 'refusals': []},"
            "{'name': 'other', 'transport': 'other', 'state': 'probing', 'reason': 'R', 'parked': 1, 'refusals': []}]}",
            "The relay (transport relay) has refused mail from a.example since T1, saying: 550 5.1.8 no; "
-           "5 messages wait\n"
+           "4 messages wait\n"
            "The relay (transport relay) has refused mail from <> since T3, saying: 550 N; 1 message waits\n"
            "Mail for the destination other (transport other) waits, it is dead, because of: R; 7 messages wait\n");
 }
