@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/bytes.h"
+#include "t/suite.h"
 
 #include <string.h>
 
@@ -28,7 +29,7 @@ static void of_gbytes(void)
     g_assert_true(bytes_8bit_of(high));
 }
 
-int main(int argc, char **argv)
+SUITE("bytes")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/bytes/anywhere", anywhere);

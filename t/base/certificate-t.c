@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "t/suite.h"
 
 #define NOBODY 65534
 #define DAY (86400 * CLOCK_SECOND)
@@ -120,7 +121,7 @@ static void test_default(void)
     g_rmdir(directory);
 }
 
-int main(int argc, char **argv)
+SUITE("certificate")
 {
     g_test_init(&argc, &argv, NULL);
     place = g_dir_make_tmp("certificate-XXXXXX", NULL);

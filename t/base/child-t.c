@@ -13,6 +13,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "t/suite.h"
 
 /* A file that may not grow is a fault like a full disk, not the end: the entry would be blamed for the deaths. */
 static void test_file_size(void)
@@ -108,7 +109,7 @@ static void test_notice(void)
                     "beat progress=2 done=2 backlog=3 oldest=0.000000 holding=-\n");
 }
 
-int main(int argc, char **argv)
+SUITE("child")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/child/file-size", test_file_size);

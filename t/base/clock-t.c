@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/clock.h"
+#include "t/suite.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -104,7 +105,7 @@ static void test_file(void)
     g_test_trap_assert_passed();
 }
 
-int main(int argc, char **argv)
+SUITE("clock")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/clock/forward", test_forward);

@@ -9,6 +9,7 @@
 
 #include "base/config_internal.h"
 #include "base/fail.h"
+#include "t/suite.h"
 
 static char *place; /* a directory for all tests of this run */
 
@@ -571,7 +572,7 @@ static void test_print_long_list(void)
     g_assert_cmpstr(after, ==, before);
 }
 
-int main(int argc, char **argv)
+SUITE("config")
 {
     g_test_init(&argc, &argv, NULL);
     g_setenv(CONFIG_ENV_ALLOW_ROOT, "yes", TRUE); /* whoever runs the tests */

@@ -11,6 +11,7 @@
 #include "base/config.h"
 #include "base/fail.h"
 #include "base/secret_file.h"
+#include "t/suite.h"
 
 static char *place; /* a directory for all tests of this run */
 
@@ -274,7 +275,7 @@ static void test_auth_without_verify(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("config_places")
 {
     g_test_init(&argc, &argv, NULL);
     place = g_dir_make_tmp("config-XXXXXX", NULL);

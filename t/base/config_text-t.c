@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "base/config_internal.h"
 #include "base/config_table.h"
+#include "t/suite.h"
 
 static char *place; /* a directory for all tests of this run */
 
@@ -109,7 +110,7 @@ static void test_example_parses(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("config_text")
 {
     g_test_init(&argc, &argv, NULL);
     place = g_dir_make_tmp("config-XXXXXX", NULL);

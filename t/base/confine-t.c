@@ -17,6 +17,7 @@
 
 #include "base/auto.h"
 #include "base/config_table.h"
+#include "t/suite.h"
 
 /* Two of everything: what is allowed, and the same beside it. */
 static char *place;
@@ -331,7 +332,7 @@ static void test_settings(void)
     g_assert_cmpuint(found, >, 10);
 }
 
-int main(int argc, char **argv)
+SUITE("confine")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/confine/what is declared works", test_declared);

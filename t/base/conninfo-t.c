@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/conninfo.h"
+#include "t/suite.h"
 
 #include <glib.h>
 
@@ -35,7 +36,7 @@ static void test_pairs(void)
     expect("", NULL);
 }
 
-int main(int argc, char **argv)
+SUITE("conninfo")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/conninfo/url", test_url);

@@ -10,6 +10,7 @@
 
 #include "base/auto.h"
 #include "base/fail.h"
+#include "t/suite.h"
 
 #define NAME "out-0.sock"
 
@@ -67,7 +68,7 @@ static void test_nobody(Listener *listener, gconstpointer data)
     assert_refused(listener, FAIL_MISSING);
 }
 
-int main(int argc, char **argv)
+SUITE("control")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/control/full", Listener, NULL, set_up, test_full, tear_down);

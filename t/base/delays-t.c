@@ -4,6 +4,7 @@
 #include "base/delays.h"
 
 #include "base/clock.h"
+#include "t/suite.h"
 
 #define COUNTS(delays) (delays).counts[DELAY_UNTIL_TRIED]
 
@@ -55,7 +56,7 @@ static void test_within(void)
     g_assert_cmpfloat(delays_within(COUNTS(delays), 0.99), ==, 262144);
 }
 
-int main(int argc, char **argv)
+SUITE("delays")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/delays/columns", test_columns);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/fail.h"
+#include "t/suite.h"
 
 #include <errno.h>
 
@@ -54,7 +55,7 @@ static void test_with(void)
     g_assert_null(missing);
 }
 
-int main(int argc, char **argv)
+SUITE("fail")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/fail/fail", test_fail);

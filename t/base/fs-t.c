@@ -13,6 +13,7 @@
 #include "base/auto.h"
 #include "base/fail.h"
 #include "t/base/threadless.h"
+#include "t/suite.h"
 
 #define PIECE(text) {(char *)(text), strlen(text)} /* an iovec */
 
@@ -584,7 +585,7 @@ static void names_are_sorted_without_hidden_ones(Place *place, gconstpointer unu
     g_assert_error(error, FAIL, FAIL_LATER);
 }
 
-int main(int argc, char **argv)
+SUITE("fs")
 {
     g_test_init(&argc, &argv, NULL);
 #define ADD(name, data, function) g_test_add("/fs/" name, Place, data, set_up, function, tear_down)

@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/fs.h"
+#include "t/suite.h"
 
 enum { COUNT = 5, LOST = 3 };
 
@@ -90,7 +91,7 @@ static void test_not_offered(void)
         close(group[i].fd);
 }
 
-int main(int argc, char **argv)
+SUITE("fs_lost")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/fs-lost/lost", test_lost);

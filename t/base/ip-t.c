@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/ip.h"
+#include "t/suite.h"
 
 #include <arpa/inet.h>
 #include <glib.h>
@@ -87,7 +88,7 @@ static void test_of_this_host(void)
     g_assert_false(ip_own(&other, sizeof other));
 }
 
-int main(int argc, char **argv)
+SUITE("ip")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/ip/own", test_own);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/log.h"
+#include "t/suite.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -182,7 +183,7 @@ static void test_file(void)
     g_free(log_place);
 }
 
-int main(int argc, char **argv)
+SUITE("log")
 {
     if (argc == 2 && g_str_equal(argv[1], SPEAK_GLIB)) {
         speak_glib();

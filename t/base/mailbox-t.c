@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "t/addresses.h"
+#include "t/suite.h"
 
 static void test_valid(void)
 {
@@ -107,7 +108,7 @@ static void test_path(void)
         g_assert_cmpuint(mailbox_path_length(*address, strlen(*address)), ==, strlen(*address));
 }
 
-int main(int argc, char **argv)
+SUITE("mailbox")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mailbox/valid", test_valid);

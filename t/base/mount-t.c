@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/mount.h"
+#include "t/suite.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -68,7 +69,7 @@ static void test_real(void)
     g_assert_cmpint(system(end), >=, 0);
 }
 
-int main(int argc, char **argv)
+SUITE("mount")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mount/mountinfo", test_mountinfo);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/pattern.h"
+#include "t/suite.h"
 
 #define SLOW "^(x+x+)+[yz]" /* gives up on a row of x */
 
@@ -47,7 +48,7 @@ static void test_named_once(void)
     g_test_trap_assert_stderr_unmatched("*gave up*gave up*gave up*");
 }
 
-int main(int argc, char **argv)
+SUITE("pattern")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/pattern/matches", test_matches);

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/trail_internal.h"
+#include "t/suite.h"
 
 #define SIZE TRAIL_LEAST
 
@@ -391,7 +392,7 @@ static void test_waits_for_room(Test *test, const void *data)
     expect(test, "0123456789ab", "p: 0123456789ab one|p: 0123456789ab two");
 }
 
-int main(int argc, char **argv)
+SUITE("trail")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/trail/keys", Test, NULL, set_up, test_keys, tear_down);

@@ -12,6 +12,7 @@
 #include "lists/archived_post.h"
 #include "mail/message.h"
 #include "t/store/archive_fixture.h"
+#include "t/suite.h"
 
 #define LIST "l.example.org"
 
@@ -319,7 +320,7 @@ static void foreign_maildir(void)
     g_assert_true(g_spawn_sync(NULL, (char **)words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL));
 }
 
-int main(int argc, char **argv)
+SUITE("archive_catch_up")
 {
     g_test_init(&argc, &argv, NULL);
     TEST("/archive_catch_up/index gets what it lacks", index_gets_what_it_lacks);

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Sentences about a state: in English, and by the patterns of another language with the same values. */
 #include "lists/attention.h"
+#include "t/suite.h"
 
 #include <string.h>
 
@@ -138,7 +139,7 @@ static void test_another_language(void)
                     "1 request to join or leave waits for a moderator\n");
 }
 
-int main(int argc, char **argv)
+SUITE("attention")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/attention/one and many", test_one_and_many);

@@ -18,6 +18,7 @@
 #include "store/domain.h"
 #include "store/user.h"
 #include "t/lists/fixture.h"
+#include "t/suite.h"
 #include "t/text.h"
 
 #define OLGA "olga@example.net"
@@ -594,7 +595,7 @@ static void test_settings(World *world, const void *data)
     g_assert_cmpuint(of_site, >, 0);
 }
 
-int main(int argc, char **argv)
+SUITE("authority")
 {
     g_test_init(&argc, &argv, NULL);
     WORLD_TEST("/authority/posts of the letter and the list alone", test_posts);

@@ -5,6 +5,7 @@
 #include "lists/join.h"
 #include "lists/workflow.h"
 #include "t/lists/fixture.h"
+#include "t/suite.h"
 
 static SubscriptionResult join(World *world, const char *address, unsigned facts)
 {
@@ -93,7 +94,7 @@ static void test_banned_while_asked(World *world, const void *data)
     g_assert_null(member_find(world->store, LIST, ROLE_MEMBER, "eve@example.net", NULL));
 }
 
-int main(int argc, char **argv)
+SUITE("ban")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/ban/join", World, NULL, world_open, test_join, world_close);

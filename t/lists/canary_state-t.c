@@ -7,6 +7,7 @@
 
 #include "runners/watch/turn.h"
 #include "store/canary.h"
+#include "t/suite.h"
 
 #define INTERVAL 300
 #define TRAVEL 5 /* until a mail is back */
@@ -246,7 +247,7 @@ static void test_doors(void)
     expect(&world, "way, lmtp ipv6, archive 0, ");
 }
 
-int main(int argc, char **argv)
+SUITE("canary_state")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/canary-state/turns", test_turns);

@@ -20,6 +20,7 @@
 #include "store/list_setting.h"
 #include "store/store_internal.h"
 #include "t/lists/fixture.h"
+#include "t/suite.h"
 
 #define OLGA "olga@example.net"
 
@@ -352,7 +353,7 @@ static void test_standing(World *world, const void *data)
 
 #define ADD(path, function) g_test_add(path, World, NULL, world_open, function, world_close)
 
-int main(int argc, char **argv)
+SUITE("change")
 {
     g_test_init(&argc, &argv, NULL);
     ADD("/change/settings, by which door", test_settings);

@@ -10,6 +10,7 @@
 #include "store/domain.h"
 #include "store/user.h"
 #include "t/lists/fixture.h"
+#include "t/suite.h"
 
 #define ANNE "anne@example.org"
 #define NEW "anne@new.example"
@@ -459,7 +460,7 @@ static void test_addresses_of_forms(World *world, const void *data)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("change_address")
 {
     g_test_init(&argc, &argv, NULL);
     WORLD_TEST("/change_address/address changes when both agree", test_change_by_both);

@@ -21,6 +21,7 @@
 #include "store/template_text.h"
 #include "t/lists/fixture.h"
 #include "t/lists/places.h"
+#include "t/suite.h"
 
 #define ANNE "anne@example.org"
 #define BOB "bob@example.net"
@@ -586,7 +587,7 @@ static void test_store_fails(World *world, const void *data)
 
 #define DEPARTURE_TEST(path, function) g_test_add(path, World, NULL, open_world, function, world_close)
 
-int main(int argc, char **argv)
+SUITE("departure")
 {
     g_test_init(&argc, &argv, NULL);
     DEPARTURE_TEST("/departure/each way is told and undone", test_ways);

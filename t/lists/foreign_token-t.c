@@ -7,6 +7,7 @@
 #include "lists/workflow.h"
 #include "store/ticket.h"
 #include "t/lists/fixture.h"
+#include "t/suite.h"
 #include "t/text.h"
 
 #define OTHER "other.example.com"
@@ -221,7 +222,7 @@ static void test_sender_confirms(World *world, const void *data)
 
 #define BOTH_TEST(path, function) g_test_add(path, World, NULL, open_both, function, world_close)
 
-int main(int argc, char **argv)
+SUITE("foreign_token")
 {
     g_test_init(&argc, &argv, NULL);
     BOTH_TEST("/foreign_token/a letter decides about its posts", test_posts);

@@ -8,6 +8,7 @@
 #include "store/store_internal.h"
 #include "t/lists/fixture.h"
 #include "t/lists/places.h"
+#include "t/suite.h"
 
 /* form_flood-t has the whole. */
 #ifndef POSTS
@@ -252,7 +253,7 @@ static void test_store_fails(Flood *flood, const void *data)
 
 #define FLOOD_TEST(path, function) g_test_add(path, Flood, NULL, open_flood, function, close_flood)
 
-int main(int argc, char **argv)
+SUITE("form")
 {
     g_test_init(&argc, &argv, NULL);
     FLOOD_TEST("/form/a flood of posts", test_flood);

@@ -7,6 +7,7 @@
 #include "store/held.h"
 #include "store/store_internal.h"
 #include "t/lists/fixture.h"
+#include "t/suite.h"
 
 #define OTHER "other.example.com"
 #define DAY (86400 * CLOCK_SECOND)
@@ -149,7 +150,7 @@ static void test_rejected(World *world, const void *data)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("held_post")
 {
     g_test_init(&argc, &argv, NULL);
     WORLD_TEST("/held_post/expire", test_expire);

@@ -10,6 +10,7 @@
 #include "switchboard/spool.h"
 #include "t/lists/fixture.h"
 #include "t/lists/places.h"
+#include "t/suite.h"
 
 static void write_letter(World *world, Work *work, const char *to)
 {
@@ -266,7 +267,7 @@ static void test_drafts(World *world, const void *data)
     place_close(&place);
 }
 
-int main(int argc, char **argv)
+SUITE("kept")
 {
     g_test_init(&argc, &argv, NULL);
     WORLD_TEST("/kept/old rows", test_old_rows);

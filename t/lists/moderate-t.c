@@ -6,6 +6,7 @@
 #include "lists/join.h"
 #include "lists/workflow.h"
 #include "t/lists/fixture.h"
+#include "t/suite.h"
 #include "t/text.h"
 
 #define OLGA "olga@example.net"
@@ -468,7 +469,7 @@ static void test_expiry(World *world, const void *data)
     g_assert_cmpuint(world_count(events, "\"sender\":\"ulf@example.org\",\"subject\":\"hello\""), ==, 1);
 }
 
-int main(int argc, char **argv)
+SUITE("moderate")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/moderate/read", test_read);

@@ -19,6 +19,7 @@
 #include "store/topic.h"
 #include "store/user.h"
 #include "t/lists/fixture.h"
+#include "t/suite.h"
 
 #define ANNE "anne@example.org"
 #define NEW "anne@new.example"
@@ -553,7 +554,7 @@ static void test_addresses_kept_from_before(World *world, const void *data)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("people")
 {
     g_test_init(&argc, &argv, NULL);
     WORLD_TEST("/people/invitation", test_invitation);

@@ -3,6 +3,7 @@
 /* Reasons for people in their language. */
 #include "lists/reason.h"
 #include "t/lists/fixture.h"
+#include "t/suite.h"
 
 static void expect(World *world, const char *language, const char *english, const char *translated)
 {
@@ -41,7 +42,7 @@ static void test_others(World *world, const void *data)
     expect(world, "de", "The sender \\1$sender is banned.", "\\1$sender ist gesperrt.");
 }
 
-int main(int argc, char **argv)
+SUITE("reason")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/reason/values stay", World, NULL, world_open, test_values, world_close);

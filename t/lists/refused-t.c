@@ -13,6 +13,7 @@
 #include "base/fs.h"
 #include "switchboard/meta.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define ANT "ant.example.com"
 #define BEE "bee.example.com"
@@ -269,7 +270,7 @@ static void test_each(Place *place, const void *more)
 
 #define ADD(path, more, function) g_test_add(path, Place, more, place_open, function, place_close)
 
-int main(int argc, char **argv)
+SUITE("refused")
 {
     g_test_init(&argc, &argv, NULL);
     ADD("/refused/as it came, for its owner alone", "keep = 30d\n", test_as_it_came);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "switchboard/meta.h"
+#include "t/suite.h"
 
 static GBytes *mail(const char *text)
 {
@@ -99,7 +100,7 @@ static void bodies(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("shadow_compare")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/shadow_compare/headers", headers);

@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "switchboard/meta.h"
+#include "t/suite.h"
 
 #define LIST "talk.lists.example.com"
 
@@ -210,7 +211,7 @@ static void third_attempt_is_poison(Place *place, const void *data)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("shadow_state")
 {
     g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add("/shadow_state/" #name, Place, NULL, set_up, name, tear_down)

@@ -6,6 +6,7 @@
 #include "store/ban.h"
 #include "t/lists/fixture.h"
 #include "t/lists/places.h"
+#include "t/suite.h"
 
 #define OTHER "other.example.com"
 #define ANNE "anne@example.org"
@@ -226,7 +227,7 @@ static void test_store_fails(World *world, const void *data)
     g_assert_cmpuint(broken, >=, 4); /* of those who left, of the page that came, of the one that went, of the end */
 }
 
-int main(int argc, char **argv)
+SUITE("source_refresh")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/source refresh/shrunk", World, NULL, open_two, test_shrunk, world_close);

@@ -11,6 +11,7 @@
 #include "store/host.h"
 #include "t/lists/fixture.h"
 #include "t/lists/places.h"
+#include "t/suite.h"
 
 static unsigned units_of(World *world)
 {
@@ -210,7 +211,7 @@ static void test_killed_while_it_begins(World *world, const void *data)
     place_close(&copy);
 }
 
-int main(int argc, char **argv)
+SUITE("spools")
 {
     g_test_init(&argc, &argv, NULL);
     WORLD_TEST("/spools/id", test_id);

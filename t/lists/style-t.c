@@ -7,6 +7,7 @@
 #include "lists/list_make.h"
 #include "lists/style.h"
 #include "t/lists/fixture.h"
+#include "t/suite.h"
 
 static Config *config_of(const char *text, GError **error)
 {
@@ -105,7 +106,7 @@ static void test_wrong(World *world, const void *data)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("style")
 {
     g_test_init(&argc, &argv, NULL);
     WORLD_TEST("/style/built-in", test_built_in);

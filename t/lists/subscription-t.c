@@ -7,6 +7,7 @@
 #include "store/account.h"
 #include "store/template_text.h"
 #include "t/lists/fixture.h"
+#include "t/suite.h"
 #include "store/store_internal.h"
 
 #define ANNE "anne@example.org"
@@ -627,7 +628,7 @@ static void test_asked_and_discarded_by_owner(World *world, const void *data)
     asked_and_discarded(world, ACTOR_OWNER);
 }
 
-int main(int argc, char **argv)
+SUITE("subscription")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/subscription/workflow", test_workflow);

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "lists/template_name.h"
+#include "t/suite.h"
 
 static char *templates(void)
 {
@@ -86,7 +87,7 @@ static void test_keep_unknown(void)
     g_assert_null(none);
 }
 
-int main(int argc, char **argv)
+SUITE("template_name")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/template_name/each letter has a row and known placeholders", test_letters);

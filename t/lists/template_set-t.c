@@ -7,6 +7,7 @@
 #include "lists/template_host.h"
 #include "lists/template_name.h"
 #include "t/lists/fixture.h"
+#include "t/suite.h"
 
 static bool set(World *world, const char *place, GError **error)
 {
@@ -168,7 +169,7 @@ static void test_hosts(void)
                    template_host_valid("a.example:") || template_host_valid("user@a.example"));
 }
 
-int main(int argc, char **argv)
+SUITE("template_set")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/template_set/places", World, NULL, world_open, test_places, world_close);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "t/lists/fixture.h"
 #include "t/lists/places.h"
+#include "t/suite.h"
 
 #define LEASE (3600 * CLOCK_SECOND)
 
@@ -85,7 +86,7 @@ static void test_after_the_lease(Pair *pair, const void *data)
     g_assert_cmpint(claim(pair, 0, "digest"), ==, 0);
 }
 
-int main(int argc, char **argv)
+SUITE("this_host")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/this_host/one at a time", Pair, NULL, set_up, test_one_at_a_time, tear_down);

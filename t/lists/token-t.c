@@ -4,6 +4,7 @@
 #include "lists/token.h"
 
 #include "t/lists/fixture.h"
+#include "t/suite.h"
 
 #define TEXT_LENGTH (4 + 8 + 1 + 64) /* "lrt_", id, "_", secret */
 
@@ -162,7 +163,7 @@ static void test_revoked(World *world, const void *data)
     assert_failed(FAIL_MISSING, error);
 }
 
-int main(int argc, char **argv)
+SUITE("token")
 {
     g_test_init(&argc, &argv, NULL);
     WORLD_TEST("/token/made", test_made);

@@ -12,6 +12,7 @@
 #include "store/store_internal.h"
 #include "switchboard/meta.h"
 #include "t/lists/fixture.h"
+#include "t/suite.h"
 
 #define OTHER "other.example.com"
 #define NOW (INT64_C(1700000000) * CLOCK_SECOND)
@@ -289,7 +290,7 @@ static void test_store_fails(World *world, const void *data)
     g_assert_true(tally.posts == 0 && *bench.told->str == '\0');
 }
 
-int main(int argc, char **argv)
+SUITE("trial")
 {
     g_test_init(&argc, &argv, NULL);
     WORLD_TEST("/trial/replays the mail of the list since the day", test_which);

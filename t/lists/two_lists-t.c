@@ -11,6 +11,7 @@
 #include "store/template_text.h"
 #include "store/user.h"
 #include "t/lists/fixture.h"
+#include "t/suite.h"
 
 #define OTHER "other.example.com"
 #define COPY "copy.example.com"
@@ -295,7 +296,7 @@ static void test_domains(World *world, const void *data)
     g_assert_cmpuint(work_entries(without), ==, 0);
 }
 
-int main(int argc, char **argv)
+SUITE("two_lists")
 {
     g_test_init(&argc, &argv, NULL);
     BOTH_TEST("/two_lists/members", test_members);

@@ -16,6 +16,7 @@
 #include "switchboard/spool.h"
 #include "t/lists/fixture.h"
 #include "t/lists/places.h"
+#include "t/suite.h"
 
 static int refusals; /* of commits, from the next on */
 
@@ -662,7 +663,7 @@ static void test_event_not_utf8(World *world, const void *data)
     g_assert_null(strstr(told, EVENT_MEMBER_JOINED));
 }
 
-int main(int argc, char **argv)
+SUITE("work")
 {
     g_test_init(&argc, &argv, NULL);
     WORLD_TEST("/unit-of-work/commit", test_commit);

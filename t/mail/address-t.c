@@ -9,6 +9,7 @@
 #include "t/addresses.h"
 #include "t/doubling.h"
 #include "t/mail/corpus.h"
+#include "t/suite.h"
 
 /* "display|mailbox" of each, joined by newlines. */
 static char *parsed(const char *text)
@@ -221,7 +222,7 @@ static void test_corpus(void)
     g_assert_cmpuint(counts[2], >=, counts[0] - counts[0] / 100);
 }
 
-int main(int argc, char **argv)
+SUITE("address")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/address/lists", test_lists);

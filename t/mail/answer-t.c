@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/answer.h"
+#include "t/suite.h"
 
 #include <glib.h>
 #include <string.h>
@@ -103,7 +104,7 @@ static void test_subjects(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("answer")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/answer/people", test_people);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/approved.h"
+#include "t/suite.h"
 
 #include <string.h>
 #include <time.h>
@@ -104,7 +105,7 @@ static void test_only_attached(void)
     assert_take(with_field, "secret", attached);
 }
 
-int main(int argc, char **argv)
+SUITE("approved")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/approved/nothing", test_nothing);

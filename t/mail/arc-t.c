@@ -12,6 +12,7 @@
 #include "mail/dkim_keys.h"
 #include "mail/dkim_syntax.h"
 #include "t/doubling.h"
+#include "t/suite.h"
 
 #define MAIL \
     "From: anne@example.org\r\nTo: test@example.com\r\nSubject: hello\r\n there\r\n\r\nbody  of it \r\n\r\n\r\n"
@@ -427,7 +428,7 @@ static void test_many_names(void)
     doubling_check(&input, check_many, NULL);
 }
 
-int main(int argc, char **argv)
+SUITE("arc")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/arc/chain, rsa", NULL, test_chain);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/auth_results.h"
+#include "t/suite.h"
 
 #include <string.h>
 
@@ -216,7 +217,7 @@ static void test_write_odd_blanks(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("auth_results")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/auth_results/read", test_read);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/base_subject.h"
+#include "t/suite.h"
 
 #include <glib.h>
 
@@ -49,7 +50,7 @@ static void long_ones_take_no_time(void)
     g_assert_true(reply);
 }
 
-int main(int argc, char **argv)
+SUITE("base_subject")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/base_subject/takes away what the RFC says", takes_away_what_the_rfc_says);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "t/mail/corpus.h"
+#include "t/suite.h"
 
 /* "kind: address class status reason, ...", with " from origin" behind what is known to come from another address. */
 static char *told(const char *mail)
@@ -390,7 +391,7 @@ static void test_size(void)
     alarm(0);
 }
 
-int main(int argc, char **argv)
+SUITE("bounce")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/bounce/delivery-status", test_delivery_status);

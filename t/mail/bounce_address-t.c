@@ -8,6 +8,7 @@
 #include "mail/dsn.h"
 #include "t/addresses.h"
 #include "t/doubling.h"
+#include "t/suite.h"
 
 /* The one address that the mail reports; NULL: not one. */
 static char *reported(const char *mail)
@@ -106,7 +107,7 @@ static void test_hostile(void)
     doubling_check_all(inputs, G_N_ELEMENTS(inputs), parse, NULL);
 }
 
-int main(int argc, char **argv)
+SUITE("bounce_address")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/bounce-address/delivery-status", test_delivery_status);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/charset.h"
+#include "t/suite.h"
 
 #include <string.h>
 
@@ -205,7 +206,7 @@ static void test_same(void)
     g_assert_false(charset_same("x-b", "utf-8"));
 }
 
-int main(int argc, char **argv)
+SUITE("charset")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/charset/labels", test_labels);

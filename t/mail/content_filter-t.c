@@ -8,6 +8,7 @@
 #include "mail/mime.h"
 #include "mail/mime_tree.h"
 #include "t/mail/corpus.h"
+#include "t/suite.h"
 
 #define HEADER "From: a@example.org\r\nSubject:  as it  was\r\nMIME-Version: 1.0\r\n"
 #define TEXT "Content-Type: text/plain; charset=utf-8\r\n\r\nna\303\257ve\r\n"
@@ -352,7 +353,7 @@ static void test_corpus(gconstpointer folder)
     g_assert_cmpuint(corpus_each(folder, try_one, NULL), >, 80);
 }
 
-int main(int argc, char **argv)
+SUITE("content_filter")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/content filter/types", test_types);

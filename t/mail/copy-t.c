@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/random.h"
+#include "t/suite.h"
 
 static GArray *new_holes(void)
 {
@@ -188,7 +189,7 @@ static void test_recipients(void)
     g_assert_cmpuint(who.sender_length + who.token_length + who.name_length, ==, 0);
 }
 
-int main(int argc, char **argv)
+SUITE("copy")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mail/copy/fields", test_fields);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/date.h"
+#include "t/suite.h"
 
 #include <glib.h>
 
@@ -75,7 +76,7 @@ static void test_none(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("date")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/date/read", test_read);

@@ -3,6 +3,7 @@
 #include "mail/decorate.h"
 
 #include "base/random.h"
+#include "t/suite.h"
 #include "t/text.h"
 
 #define UTF8 "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: "
@@ -218,7 +219,7 @@ static void test_marks(void)
     g_assert_false(decorated_is_own(&result, result.pieces->pdata[2]));
 }
 
-int main(int argc, char **argv)
+SUITE("decorate")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mail/decorate/nothing", test_nothing);

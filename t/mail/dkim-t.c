@@ -11,6 +11,7 @@
 #include "mail/auth_results.h"
 #include "mail/dkim_syntax.h"
 #include "t/doubling.h"
+#include "t/suite.h"
 
 #define NOW (1000 * CLOCK_SECOND)
 #define MAIL "From: anne@example.org\r\nSubject: hello\r\n\r\nbody\r\n"
@@ -493,7 +494,7 @@ static void test_record(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("dkim")
 {
     answer = NAMES_FOUND;
     g_test_init(&argc, &argv, NULL);

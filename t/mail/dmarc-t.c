@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/dmarc.h"
+#include "t/suite.h"
 
 #include <string.h>
 
@@ -390,7 +391,7 @@ static void test_result(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("dmarc")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/dmarc/record", test_record);

@@ -8,6 +8,7 @@
 
 #include "mail/mime_tree.h"
 #include "t/doubling.h"
+#include "t/suite.h"
 
 static char *downgraded(const char *mail)
 {
@@ -297,7 +298,7 @@ static void test_many(void)
     g_assert_cmpuint(g_strv_length(lines), ==, 100002);
 }
 
-int main(int argc, char **argv)
+SUITE("downgrade")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mail/downgrade/long-lines", test_long_lines);

@@ -6,6 +6,7 @@
 
 #include "mail/bounce.h"
 #include "mail/notice.h"
+#include "t/suite.h"
 
 #define SECOND INT64_C(1000000)
 
@@ -76,7 +77,7 @@ static void test_recognised(void)
     g_assert_cmpint(second->class, ==, BOUNCE_DELAYED);
 }
 
-int main(int argc, char **argv)
+SUITE("dsn")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mail/dsn/text", test_text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/fold.h"
+#include "t/suite.h"
 
 #include <string.h>
 
@@ -74,7 +75,7 @@ static void test_goes_on(void)
                                FORTY "\n" FORTY "\n  an example\n" FORTY "\n" FORTY "\n\nend");
 }
 
-int main(int argc, char **argv)
+SUITE("fold")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mail/fold/lines", test_lines);

@@ -6,6 +6,7 @@
 
 #include "mail/message.h"
 #include "t/mail/corpus.h"
+#include "t/suite.h"
 
 static const struct {
     const char *value, *text;
@@ -174,7 +175,7 @@ static void test_corpus(gconstpointer folder)
     g_assert_cmpuint(count, >, 80);
 }
 
-int main(int argc, char **argv)
+SUITE("header")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/header/decode", test_decode);

@@ -14,6 +14,7 @@
 #include "mail/partial.h"
 #include "mail/verp.h"
 #include "t/doubling.h"
+#include "t/suite.h"
 
 /* ---- the header ---- */
 
@@ -296,7 +297,7 @@ static void test_list_address(void)
     doubling_check_all(inputs, G_N_ELEMENTS(inputs), find, keys);
 }
 
-int main(int argc, char **argv)
+SUITE("hostile")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/hostile/header", test_header);

@@ -9,6 +9,7 @@
 #include "mail/mime.h"
 #include "t/mail/corpus.h"
 #include "t/mail/issue_check.h"
+#include "t/suite.h"
 
 #define SECRET "0123456789abcdef0123456789abcdef0123"
 #define RULE "------------------------------"
@@ -196,7 +197,7 @@ static void test_corpus(void)
         g_assert_cmpuint(corpus_each(folders[at], check_mail, NULL), >, 0);
 }
 
-int main(int argc, char **argv)
+SUITE("issue")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mail/issue/MIME, each post octet for octet", test_mime);

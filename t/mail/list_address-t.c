@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "lists/keys.h"
+#include "t/suite.h"
 
 static const char *const lists[] = {"test", "dev", "dev-join", "c++", "my-owner", "x-request-owner", NULL};
 static unsigned asked;
@@ -152,7 +153,7 @@ static void test_bounded(void)
     g_assert_cmpuint(asked, <=, LIST_ADDRESS_LOOKUPS);
 }
 
-int main(int argc, char **argv)
+SUITE("list_address")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/list_address/cases", test_cases);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/loop_mark.h"
+#include "t/suite.h"
 
 #include <string.h>
 
@@ -182,7 +183,7 @@ static void one_field_is_left(void)
     g_assert_cmpuint(message_remove(message, LOOP_MARK_FIELD), ==, 1);
 }
 
-int main(int argc, char **argv)
+SUITE("loop_mark")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/loop_mark/says where it was", says_where_it_was);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "t/suite.h"
 
 /* All mails of a mailbox, each with "|" behind it. */
 static char *read_all(const char *text, size_t length, GError **error)
@@ -129,7 +130,7 @@ static void long_lines_stay_whole(void)
     fclose(stream);
 }
 
-int main(int argc, char **argv)
+SUITE("mbox")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mbox/reads what programs write", reads_what_programs_write);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "t/mail/corpus.h"
+#include "t/suite.h"
 
 static Message *make(const char *text)
 {
@@ -276,7 +277,7 @@ static void test_corpus(gconstpointer folder)
     g_assert_cmpuint(count, >, 160);
 }
 
-int main(int argc, char **argv)
+SUITE("message")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/message/fields", test_fields);

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/mime.h"
 #include "mail/parameter.h"
+#include "t/suite.h"
 
 #include <string.h>
 
@@ -220,7 +221,7 @@ static void test_parameter(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("mime")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mime/structure", test_structure);

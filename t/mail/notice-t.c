@@ -6,6 +6,7 @@
 
 #include "mail/header.h"
 #include "mail/message.h"
+#include "t/suite.h"
 
 static GBytes *joined(GPtrArray *pieces)
 {
@@ -170,7 +171,7 @@ static void test_id(void)
     g_assert_cmpstr(one, !=, other);
 }
 
-int main(int argc, char **argv)
+SUITE("notice")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/notice/alone", test_alone);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/parameter.h"
+#include "t/suite.h"
 
 /* name, value: of the parameter "id"; NULL: none. twice: it cannot be told. */
 typedef struct Case {
@@ -57,7 +58,7 @@ static void test_token(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("parameter")
 {
     g_test_init(&argc, &argv, NULL);
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {

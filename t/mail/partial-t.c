@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "t/mail/corpus.h"
+#include "t/suite.h"
 
 #define HEAD "From: a@b\r\n"
 
@@ -284,7 +285,7 @@ static void test_corpus(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("partial")
 {
     g_test_init(&argc, &argv, NULL);
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* An address is replaced wherever it stands, and nothing else is touched. */
 #include "mail/pseudonym.h"
+#include "t/suite.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -132,7 +133,7 @@ static void test_beginnings(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("pseudonym")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/pseudonym/text", test_text);

@@ -6,6 +6,7 @@
 #include "t/mail/corpus.h"
 #include "t/mail/readable_check.h"
 #include "t/mail/readable_print.h"
+#include "t/suite.h"
 
 #define PLAIN "Content-Type: text/plain; charset=utf-8\r\n\r\n"
 
@@ -557,7 +558,7 @@ static void test_corpus(void)
         g_assert_cmpuint(corpus_each(folders[at], check_each, NULL), >, 0);
 }
 
-int main(int argc, char **argv)
+SUITE("readable")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/readable/lone calendar", test_lone_calendar);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/received.h"
+#include "t/suite.h"
 
 #include <glib.h>
 
@@ -34,7 +35,7 @@ static void test_client(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("received")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mail/received/client", test_client);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/reply.h"
+#include "t/suite.h"
 
 #include <string.h>
 
@@ -78,7 +79,7 @@ static void test_text(void)
     g_assert_null(reply_text(none));
 }
 
-int main(int argc, char **argv)
+SUITE("reply")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/reply/subject", test_subject);

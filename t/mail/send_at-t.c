@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "t/suite.h"
 
 #define NOW (INT64_C(1798000000) * CLOCK_SECOND)   /* 2026-12-23T04:26:40Z */
 #define EIGHT (INT64_C(1798095600) * CLOCK_SECOND) /* 2026-12-24T07:00:00Z */
@@ -101,7 +102,7 @@ static void test_taken(void)
                     "Subject: x\r\n\r\nX-Listrunner-Send-At: body\r\n", 42);
 }
 
-int main(int argc, char **argv)
+SUITE("send_at")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/send_at/forms", test_forms);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/template.h"
+#include "t/suite.h"
 
 #include <string.h>
 
@@ -75,7 +76,7 @@ static void test_repeated(void)
     g_assert_cmpuint(strlen(whole), ==, 60000 + 8);
 }
 
-int main(int argc, char **argv)
+SUITE("template")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/template/places", test_places);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "t/doubling.h"
+#include "t/suite.h"
 
 /* The text with "w{...}", "m{...}" and "a{...}" around what was found, and "!" before one that holds an address. */
 static char *marked(const char *text)
@@ -131,7 +132,7 @@ static void test_long(void)
     doubling_check_all(inputs, G_N_ELEMENTS(inputs), find, NULL);
 }
 
-int main(int argc, char **argv)
+SUITE("text_link")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/text link/web", test_web);

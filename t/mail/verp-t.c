@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mailbox.h"
+#include "t/suite.h"
 
 #define NOW (INT64_C(1790000000) * CLOCK_SECOND)
 #define WEEK (7 * 86400 * CLOCK_SECOND)
@@ -239,7 +240,7 @@ static void test_token(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("verp")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/verp/round-trip", test_round_trip);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/visible.h"
+#include "t/suite.h"
 
 #include <string.h>
 
@@ -54,7 +55,7 @@ static void test_line(void)
     assert_line("\U0001f600\U0001f600", 4, "\u2026");
 }
 
-int main(int argc, char **argv)
+SUITE("visible")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/visible/left out", test_left_out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "master/clock_back.h"
+#include "t/suite.h"
 
 #include <glib.h>
 
@@ -30,7 +31,7 @@ static void test_mended(void)
     g_assert_cmpint(clock_back_look(&back, START, HOUR), ==, 3 * HOUR);
 }
 
-int main(int argc, char **argv)
+SUITE("clock_back")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/clock back/made up for", test_back);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "t/suite.h"
 
 #define MINUTE (60 * CLOCK_SECOND)
 #define NOW (INT64_C(1795860000) * CLOCK_SECOND) /* a multiple of six hours */
@@ -195,7 +196,7 @@ static void test_bounds(Fixture *fixture, const void *data)
     expect(fixture, "day", NOW, "in", "done", "- - 2");
 }
 
-int main(int argc, char **argv)
+SUITE("history")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/history/ranges", Fixture, NULL, set_up, test_ranges, tear_down);

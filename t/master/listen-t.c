@@ -14,6 +14,7 @@
 
 #include "base/auto.h"
 #include "base/fail.h"
+#include "t/suite.h"
 
 static char *directory;
 
@@ -253,7 +254,7 @@ static void test_precious_file(void)
     g_assert_cmpint(g_unlink(path), ==, 0);
 }
 
-int main(int argc, char **argv)
+SUITE("listen")
 {
     g_test_init(&argc, &argv, NULL);
     directory = g_dir_make_tmp("listen-XXXXXX", NULL);

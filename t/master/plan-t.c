@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "t/suite.h"
 
 static char *directory;
 
@@ -117,7 +118,7 @@ static void test_follow(void)
     g_assert_true(plan_can_follow(old, old, NULL));
 }
 
-int main(int argc, char **argv)
+SUITE("plan")
 {
     g_test_init(&argc, &argv, NULL);
     directory = g_dir_make_tmp("plan-XXXXXX", NULL);

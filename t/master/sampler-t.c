@@ -11,6 +11,7 @@
 #include "master/group.h"
 #include "master/worker.h"
 #include "t/master/timers.h"
+#include "t/suite.h"
 
 typedef struct Fixture {
     char *directory;
@@ -97,7 +98,7 @@ static void test_once(Fixture *fixture, const void *data)
     expect(fixture, "out", 2);
 }
 
-int main(int argc, char **argv)
+SUITE("sampler")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/sampler/each entry is counted once", Fixture, NULL, set_up, test_once, tear_down);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "master/scale.h"
+#include "t/suite.h"
 
 #define SECOND G_USEC_PER_SEC
 #define LOOK (10 * SECOND)
@@ -137,7 +138,7 @@ static void test_unsteady(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("scale")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/scale/quiet", test_quiet);

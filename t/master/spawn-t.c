@@ -12,6 +12,7 @@
 #include "base/auto.h"
 #include "base/contract.h"
 #include "master/reap.h"
+#include "t/suite.h"
 
 static void test_environment(void)
 {
@@ -99,7 +100,7 @@ static void test_exit_text(void)
     g_assert_false(reap_is_config(SIGKILL));
 }
 
-int main(int argc, char **argv)
+SUITE("spawn")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/spawn/environment", test_environment);

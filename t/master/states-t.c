@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "master/states.h"
+#include "t/suite.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -66,7 +67,7 @@ static void test_one_process(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("states")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/states/life", test_life);

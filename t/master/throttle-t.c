@@ -5,6 +5,7 @@
 #include <glib.h>
 
 #include "base/clock.h"
+#include "t/suite.h"
 
 static const ThrottleLimits limits = {CLOCK_SECOND, 60 * CLOCK_SECOND, 3600 * CLOCK_SECOND};
 
@@ -62,7 +63,7 @@ static void test_edges(void)
     g_assert_cmpint(throttle_died(&other, &flat, 0, DEATH_OTHER), ==, 5);
 }
 
-int main(int argc, char **argv)
+SUITE("throttle")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/throttle/doubles", test_doubles);

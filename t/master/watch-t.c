@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "master/watch.h"
+#include "t/suite.h"
 
 #include <string.h>
 
@@ -139,7 +140,7 @@ static void test_no_progress(void)
     watch_clear(&watch);
 }
 
-int main(int argc, char **argv)
+SUITE("watch")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/watch/beat", test_beat);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "t/doubling.h"
+#include "t/suite.h"
 
 #define ROOM 1000 /* bytes of output that wait before the protocol reads no further */
 
@@ -306,7 +307,7 @@ static void silent_in_handshake(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("line")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/line/goes-on-after-output", goes_on_after_output);

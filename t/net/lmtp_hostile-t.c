@@ -3,6 +3,7 @@
 /* A client that repeats one thing costs an LMTP session no more than the length of what it says. */
 #include "net/lmtp_server.h"
 #include "t/doubling.h"
+#include "t/suite.h"
 
 /* An owner that takes all mail and keeps none. */
 static const char *on_mail(LmtpSession *session, const char *sender, uint64_t size, void *data)
@@ -77,7 +78,7 @@ static void test_hostile(void)
     doubling_check_all(inputs, G_N_ELEMENTS(inputs), converse, NULL);
 }
 
-int main(int argc, char **argv)
+SUITE("lmtp_hostile")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/lmtp_hostile", test_hostile);

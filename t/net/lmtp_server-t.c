@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "t/addresses.h"
+#include "t/suite.h"
 
 /* An owner that notes what it gets. Addresses tell it what to do: no@ is
  * unknown, down@ fails; a sender full@ meets a full disk. */
@@ -572,7 +573,7 @@ static void test_deaf_client(void)
     g_assert_cmpuint(lmtp_session_output(world->session)->len, >, 0);
 }
 
-int main(int argc, char **argv)
+SUITE("lmtp_server")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/lmtp_server/announced", test_announced);

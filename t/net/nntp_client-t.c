@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "t/suite.h"
 
 /* A server that follows a script in a thread of its own: "< line" is what the client must say, "> line" is said to it;
  * at the end it hangs up. */
@@ -287,7 +288,7 @@ static void test_unable(void)
     g_clear_error(&error);
 }
 
-int main(int argc, char **argv)
+SUITE("nntp_client")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/net/nntp client/reads", test_read);

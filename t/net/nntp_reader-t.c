@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "net/nntp_reader.h"
+#include "t/suite.h"
 
 #include <string.h>
 
@@ -62,7 +63,7 @@ static void test_block(void)
     g_assert_cmpuint(used, ==, strlen("423 no\r\n"));
 }
 
-int main(int argc, char **argv)
+SUITE("nntp_reader")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/net/nntp reader/lines", test_lines);

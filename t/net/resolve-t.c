@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 
 #include "base/fail.h"
+#include "t/suite.h"
 
 typedef struct Answer {
     unsigned count;
@@ -107,7 +108,7 @@ static void cancelled(void)
     g_assert_cmpuint(answer.count, ==, 0);
 }
 
-int main(int argc, char **argv)
+SUITE("resolve")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/resolve/numeric", numeric);

@@ -6,6 +6,7 @@
 
 #include "net/scram.h"
 #include "t/net/peer.h"
+#include "t/suite.h"
 
 static char *encoded(const char *text)
 {
@@ -195,7 +196,7 @@ static void not_in_clear(void)
                     "closed later authentication with peer: it offers no TLS, without which no password is sent\n");
 }
 
-int main(int argc, char **argv)
+SUITE("smtp_auth")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/auth/examples of the RFCs", rfc_examples);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/auto.h"
+#include "t/suite.h"
 
 static char *drained(SmtpBody *body, bool chunk, size_t limit)
 {
@@ -156,7 +157,7 @@ static void outlives(void)
     evbuffer_free(out);
 }
 
-int main(int argc, char **argv)
+SUITE("smtp_body")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/smtp_body/rewrites", rewrites);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "t/net/peer.h"
+#include "t/suite.h"
 
 #include <netinet/in.h>
 #include <stdio.h>
@@ -333,7 +334,7 @@ static void idle(void)
     g_assert_nonnull(strstr(owner->report->str, "0 later 4.4.2 421 4.4.2 idle too long connection unstarted\n"));
 }
 
-int main(int argc, char **argv)
+SUITE("smtp_client")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/smtp_client/pipelined", pipelined);

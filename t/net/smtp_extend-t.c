@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "t/net/peer.h"
+#include "t/suite.h"
 
 static void expect_owner(Owner *owner, const char *const *script, const char *report)
 {
@@ -537,7 +538,7 @@ static void dribbling(void)
     g_assert_cmpstr(owner->report->str, ==, "closed later peer timed out while waiting for the greeting\n");
 }
 
-int main(int argc, char **argv)
+SUITE("smtp_extend")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/smtp/lmtp/each", lmtp_each);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "net/smtp_reply.h"
+#include "t/suite.h"
 
 #include <string.h>
 
@@ -163,7 +164,7 @@ static void print(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("smtp_reply")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/smtp_reply/single", single);

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "t/net/peer.h"
+#include "t/suite.h"
 
 #define OFFER HELLO, "> 250-peer", "> 250-PIPELINING", "> 250 STARTTLS"
 #define START OFFER, "< STARTTLS", "> 220 go"
@@ -208,7 +209,7 @@ static void contexts(void)
     g_assert_error(error, FAIL, FAIL_CONFIG);
 }
 
-int main(int argc, char **argv)
+SUITE("smtp_tls")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/tls/verified", verified);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "net/socketmap.h"
+#include "t/suite.h"
 
 static void test_request(void)
 {
@@ -59,7 +60,7 @@ static void test_replies(void)
     g_assert_cmpstr(output->str, ==, "10:OK talk@x ,9:NOTFOUND ,9:TEMP down,7:PERM no,");
 }
 
-int main(int argc, char **argv)
+SUITE("socketmap")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/socketmap/request", test_request);

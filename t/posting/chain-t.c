@@ -7,6 +7,7 @@
 #include "store/header_match.h"
 #include "store/list_post.h"
 #include "t/posting/fixture.h"
+#include "t/suite.h"
 
 #define HEADER "From: anne@example.org\r\nTo: test@example.com\r\nSubject: x\r\n"
 
@@ -318,7 +319,7 @@ static void test_owners_get_it_once(Bench *bench, gconstpointer data)
         }
 }
 
-int main(int argc, char **argv)
+SUITE("chain")
 {
     g_test_init(&argc, &argv, NULL);
     BENCH_TEST("/chain/member", test_member);

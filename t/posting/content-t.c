@@ -5,6 +5,7 @@
 #include "posting/handler.h"
 #include "posting/pipeline.h"
 #include "t/posting/fixture.h"
+#include "t/suite.h"
 
 #define BASE "From: anne@example.org\r\nTo: test@example.com\r\nMIME-Version: 1.0\r\n"
 #define IMAGE BASE "Subject: x\r\nContent-Type: image/png\r\n\r\nPNG\r\n"
@@ -191,7 +192,7 @@ static void test_acknowledge(Bench *bench, gconstpointer data)
     g_assert_null(post_send_find(post, "virgin")); /* no answer to a program */
 }
 
-int main(int argc, char **argv)
+SUITE("content")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/content/filter", Bench, NULL, set_up, test_filter, bench_tear_down);

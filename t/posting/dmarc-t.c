@@ -8,6 +8,7 @@
 #include "posting/mitigation.h"
 #include "posting/pipeline.h"
 #include "t/posting/fixture.h"
+#include "t/suite.h"
 
 #define REJECT "v=DMARC1; p=reject"
 #define BODY "To: test@example.com\r\nSubject: x\r\nMessage-ID: <1@example.org>\r\n\r\nbody\r\n"
@@ -421,7 +422,7 @@ static void test_several_authors(Bench *bench, gconstpointer data)
     assert_field(copies_of(bench, text), "Cc", cases[0].kept);
 }
 
-int main(int argc, char **argv)
+SUITE("dmarc")
 {
     g_test_init(&argc, &argv, NULL);
     TEST("/dmarc/refused", test_refused);

@@ -6,6 +6,7 @@
 #include "mail/header.h"
 #include "t/mail/corpus.h"
 #include "t/posting/fixture.h"
+#include "t/suite.h"
 
 #define BASE "From: anne@example.org\r\nTo: test@example.com\r\n"
 
@@ -727,7 +728,7 @@ static void test_decorate_list_in_cc(Bench *bench, gconstpointer data)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("handlers")
 {
     g_test_init(&argc, &argv, NULL);
     BENCH_TEST("/handlers/archived-at", test_archived_at);

@@ -6,6 +6,7 @@
 #include "posting/pipeline.h"
 #include "t/doubling.h"
 #include "t/posting/fixture.h"
+#include "t/suite.h"
 
 static void set(Bench *bench, const char *name, const char *value)
 {
@@ -81,7 +82,7 @@ static void test_posts(Bench *bench, gconstpointer data)
     doubling_check_all(inputs, G_N_ELEMENTS(inputs), process, bench);
 }
 
-int main(int argc, char **argv)
+SUITE("hostile")
 {
     g_test_init(&argc, &argv, NULL);
     BENCH_TEST("/posting/hostile", test_posts);

@@ -11,6 +11,7 @@
 #include "store/pace.h"
 #include "t/doubling.h"
 #include "t/posting/fixture.h"
+#include "t/suite.h"
 
 #define BASE "From: anne@example.org\r\nTo: test@example.com\r\nSubject: x\r\n"
 
@@ -718,7 +719,7 @@ static void test_burst(Bench *bench, gconstpointer data)
     assert_hits(&rule_burst, post);
 }
 
-int main(int argc, char **argv)
+SUITE("rules")
 {
     g_test_init(&argc, &argv, NULL);
     BENCH_TEST("/rules/no-senders", test_no_senders);

@@ -5,6 +5,7 @@
 #include "posting/authenticity.h"
 #include "posting/rule.h"
 #include "t/posting/fixture.h"
+#include "t/suite.h"
 
 #define TOMORROW "1970-01-02 00:00 Z" /* the fixture's now is its first second */
 #define DUE (INT64_C(86400) * 1000000)
@@ -94,7 +95,7 @@ static void test_times(Bench *bench, gconstpointer data)
     g_assert_cmpint(judge(post, VERDICT_REJECT, TOMORROW, NULL, 0), ==, VERDICT_REJECT);
 }
 
-int main(int argc, char **argv)
+SUITE("schedule")
 {
     g_test_init(&argc, &argv, NULL);
     BENCH_TEST("/schedule/who", test_who);

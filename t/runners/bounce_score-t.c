@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/bounces/score.h"
+#include "t/suite.h"
 
 #define DAY BOUNCE_DAY
 #define START (INT64_C(20000) * DAY)
@@ -151,7 +152,7 @@ static void test_forgiven(void)
     g_assert_cmpint(score.score, ==, 100);
 }
 
-int main(int argc, char **argv)
+SUITE("bounce_score")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/bounce-score/threshold", test_threshold);

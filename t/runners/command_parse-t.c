@@ -6,6 +6,7 @@
 
 #include "mail/header.h"
 #include "mail/message.h"
+#include "t/suite.h"
 
 #define TOKEN "abcdefghijklmnopqrstuvwx23"
 
@@ -157,7 +158,7 @@ static void test_answers(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("command_parse")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/command/parse", test_cases);

@@ -9,6 +9,7 @@
 
 #include "mail/list_address.h"
 #include "switchboard/draft.h"
+#include "t/suite.h"
 
 #define RECIPIENTS 50
 
@@ -163,7 +164,7 @@ static void test_part_for_owners(void)
     clear(&transaction);
 }
 
-int main(int argc, char **argv)
+SUITE("entries")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/entries/hashes once", "Message-ID: <1@x>\r\n\r\n", test_hashes_once);

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* How the recipients of a large post are divided among hosts. */
 #include "runners/fan_out.h"
+#include "t/suite.h"
 
 static void assert_parts(int64_t count, const double *paces, const int64_t *expected, unsigned hosts)
 {
@@ -42,7 +43,7 @@ static void test_nobody_is_left_out(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("fan_out")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/fan-out/equal-until-known", test_equal_until_known);

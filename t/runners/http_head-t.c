@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Which heads and chunks are read, and which are refused because another program could read them otherwise. */
 #include "runners/http_head.h"
+#include "t/suite.h"
 
 #include <string.h>
 
@@ -130,7 +131,7 @@ static void test_chunks(void)
         }
 }
 
-int main(int argc, char **argv)
+SUITE("http_head")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/http-head/read", test_read);

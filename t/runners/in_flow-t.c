@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/lmtp/in_flow.h"
+#include "t/suite.h"
 
 #include <glib.h>
 
@@ -48,7 +49,7 @@ static void test_ends_well_below(void)
     g_assert_cmpuint(SLOWED(&flow, 1200), ==, 1); /* and again */
 }
 
-int main(int argc, char **argv)
+SUITE("in_flow")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/in_flow/a burst runs free", test_burst_runs_free);

@@ -13,6 +13,7 @@
 #include "base/fs.h"
 #include "runners/archive/archiver.h"
 #include "t/runners/archive/archiver_place.h"
+#include "t/suite.h"
 
 #define LIST "l.example.org"
 
@@ -189,7 +190,7 @@ static void test_killed(const void *data)
     place_remove();
 }
 
-int main(int argc, char **argv)
+SUITE("maildir")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/maildir/long", test_long);

@@ -13,6 +13,7 @@
 #include "base/auto.h"
 #include "base/fail.h"
 #include "base/fs.h"
+#include "t/suite.h"
 
 #define KEY_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define KEY_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
@@ -452,7 +453,7 @@ static void test_replaced(Place *place, gconstpointer data)
     close(ready[0]), close(ready[1]);
 }
 
-int main(int argc, char **argv)
+SUITE("mbox-file")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/mbox_file/index", Place, NULL, place_make, test_index, place_remove);

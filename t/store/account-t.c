@@ -5,6 +5,7 @@
 #include "store/account.h"
 #include "store/store.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define HOUR (3600 * CLOCK_SECOND)
 #define DAY (24 * HOUR)
@@ -109,7 +110,7 @@ static void test_forgotten(Fixture *fixture, const void *data)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("account")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/account/apart", Fixture, NULL, fixture_open, test_apart, fixture_close);

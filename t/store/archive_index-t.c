@@ -5,6 +5,7 @@
 
 #include "store/archive_index_internal.h"
 #include "t/store/archive_fixture.h"
+#include "t/suite.h"
 
 static int compare_text(gconstpointer one, gconstpointer other)
 {
@@ -513,7 +514,7 @@ static void long_things_are_cut(Fixture *fixture, const void *unused)
     g_assert_cmpuint(faults->len, ==, 0);
 }
 
-int main(int argc, char **argv)
+SUITE("archive_index")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/archive_index/threads/any order", threads_do_not_depend_on_order);

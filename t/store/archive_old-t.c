@@ -4,6 +4,7 @@
 #include "store/archive_old.h"
 
 #include "t/store/archive_fixture.h"
+#include "t/suite.h"
 
 static void assert_hash(ArchiveOld *old, const char *kind, const char *list, const char *key, const char *wanted)
 {
@@ -86,7 +87,7 @@ static void what_was_not_committed_is_not_there(Fixture *fixture, const void *un
     assert_hash(reader, "pipermail", "a.x", "1", "ONE");
 }
 
-int main(int argc, char **argv)
+SUITE("archive_old")
 {
     g_test_init(&argc, &argv, NULL);
 #define ADD(name, function) g_test_add("/archive_old/" name, Fixture, NULL, fixture_open, function, fixture_close)

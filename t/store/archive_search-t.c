@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Searches of an archive: what is found, in which lists, in which order, and from whatever somebody types. */
 #include "t/store/archive_fixture.h"
+#include "t/suite.h"
 
 static void searches_find(Fixture *fixture, const void *unused)
 {
@@ -204,7 +205,7 @@ static void snippet_shows_the_place(void)
     g_assert_cmpstr(((ArchivePiece *)begin->pdata[0])->text, ==, "word0 word1 word2 wo");
 }
 
-int main(int argc, char **argv)
+SUITE("archive_search")
 {
     g_test_init(&argc, &argv, NULL);
     TEST("/archive_search/finds", searches_find);

@@ -4,6 +4,7 @@
 
 #include "store/store.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 
@@ -65,7 +66,7 @@ static void test_expire(Fixture *fixture, const void *data)
     assert_failed(FAIL_MISSING, error);
 }
 
-int main(int argc, char **argv)
+SUITE("autoresponse")
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/autoresponse/grace period", test_grace);

@@ -5,6 +5,7 @@
 #include "store/list_setting.h"
 #include "store/standing.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 
@@ -196,7 +197,7 @@ static void test_standing_by_user(Fixture *fixture, const void *data)
     assert_stands(store, LIST, "two@example.org", "- member user");
 }
 
-int main(int argc, char **argv)
+SUITE("ban")
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/ban/address", test_address);

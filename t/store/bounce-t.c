@@ -7,6 +7,7 @@
 #include "store/bounce_brake.h"
 #include "store/bounce_internal.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 #define NOW (INT64_C(20000) * BOUNCE_DAY + 5)
@@ -461,7 +462,7 @@ static void test_count(Fixture *fixture, const void *data)
     assert_failed(FAIL_MISSING, error);
 }
 
-int main(int argc, char **argv)
+SUITE("bounce")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/bounce/day", Fixture, NULL, open_with_members, test_day, fixture_close);

@@ -4,6 +4,7 @@
 #include "store/canary.h"
 
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 static CanaryWay through(int64_t slice)
 {
@@ -174,7 +175,7 @@ static void test_queues(Fixture *fixture, const void *data)
     expect(fixture, "a", "");
 }
 
-int main(int argc, char **argv)
+SUITE("canary")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/canary/back", Fixture, NULL, fixture_open, test_back, fixture_close);

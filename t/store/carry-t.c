@@ -8,6 +8,7 @@
 
 #include "store/store_internal.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 /* Columns that no field has: the field `list` of each line, the folded form of an address, which an import makes anew,
  * and: */
@@ -188,7 +189,7 @@ static void test_reach(void)
     g_assert_cmpuint(count, ==, G_N_ELEMENTS(of_list) - 1);
 }
 
-int main(int argc, char **argv)
+SUITE("carry")
 {
     g_test_init(&argc, &argv, NULL);
     TEST("/carry/tables", test_tables);

@@ -6,6 +6,7 @@
 
 #include "store/store_internal.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 static Store *open_new(const char *driver, const char *where)
 {
@@ -128,7 +129,7 @@ static void test_tables(Fixture *fixture, const void *data)
     g_assert_cmpuint(g_strv_length(there), ==, g_strv_length((char **)store_copy_tables));
 }
 
-int main(int argc, char **argv)
+SUITE("copy")
 {
     g_test_init(&argc, &argv, NULL);
     TEST("/copy/whole", test_copy);

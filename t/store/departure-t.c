@@ -12,6 +12,7 @@
 #include "store/vacation.h"
 #include "t/store/fixture.h"
 #include "t/store/sound.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 #define OTHER "other.example.com"
@@ -314,7 +315,7 @@ static void test_brake(Fixture *fixture, const void *data)
 
 #define DEPARTURE_TEST(path, function) g_test_add(path, Fixture, NULL, open_two, function, fixture_close)
 
-int main(int argc, char **argv)
+SUITE("departure")
 {
     g_test_init(&argc, &argv, NULL);
     DEPARTURE_TEST("/departure/every-option", test_every_option);

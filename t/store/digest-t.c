@@ -5,6 +5,7 @@
 #include "store/digest.h"
 #include "store/store.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 #define ENTRY "0123456789012345678901234567890123456789"
@@ -185,7 +186,7 @@ static void test_refused_change(Fixture *fixture, const void *data)
     assert_ok(store_commit(fixture->store, &error), error);
 }
 
-int main(int argc, char **argv)
+SUITE("digest")
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/store/digest/collect, issue, settle", test_issue);

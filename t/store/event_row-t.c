@@ -3,6 +3,7 @@
 #include "store/event_row.h"
 
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 static void add(Store *store, const char *id, int64_t made_at)
 {
@@ -53,7 +54,7 @@ static void test_old_ones_go(Fixture *fixture, const void *data)
 
 #define TEST(path, function) g_test_add(path, Fixture, NULL, fixture_open, function, fixture_close)
 
-int main(int argc, char **argv)
+SUITE("event_row")
 {
     g_test_init(&argc, &argv, NULL);
     TEST("/store/event_row/order, each once", test_order);

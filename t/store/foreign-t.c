@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "t/suite.h"
 
 /* Each has the password "12se34cret", with a character that a URL takes apart. */
 static const char *const broken[] = {
@@ -47,7 +48,7 @@ static void test_unknown_url_keeps_its_password(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("foreign")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/foreign/a broken URL keeps its password", test_broken_url_keeps_its_password);

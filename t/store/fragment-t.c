@@ -7,6 +7,7 @@
 #include "store/migrate.h"
 #include "store/store_internal.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 #define KEY(digit) digit "123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -351,7 +352,7 @@ static void test_upgrade(Fixture *fixture, gconstpointer data)
     g_assert_cmpint(count.sets, ==, 5);
 }
 
-int main(int argc, char **argv)
+SUITE("fragment")
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/fragment/life", test_life);

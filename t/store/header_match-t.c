@@ -4,6 +4,7 @@
 
 #include "store/list_setting.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 
@@ -107,7 +108,7 @@ static void test_bound(Fixture *fixture, const void *data)
     assert_ok(add(fixture, LIST, -1, ROW("x", "more", NULL, NULL), &error), error);
 }
 
-int main(int argc, char **argv)
+SUITE("header_match")
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/header match/order", test_order);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 #define BORROWED(text) ((char *)(uintptr_t)(text)) /* held_add() reads only */
@@ -225,7 +226,7 @@ static void test_missing_list(Fixture *fixture, const void *data)
     held_free(NULL);
 }
 
-int main(int argc, char **argv)
+SUITE("held")
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/held/octets", test_octets);

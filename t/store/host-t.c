@@ -10,6 +10,7 @@
 #include "store/outbox.h"
 #include "store/task_job.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 #define LEASE (60 * CLOCK_SECOND)
@@ -427,7 +428,7 @@ static void test_generation(Fixture *fixture, const void *data)
     g_assert_cmpint(others.count, ==, then - 5);
 }
 
-int main(int argc, char **argv)
+SUITE("host")
 {
     g_test_init(&argc, &argv, NULL);
     TEST("/host/lease", test_lease);

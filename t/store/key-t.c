@@ -8,6 +8,7 @@
 #include "store/member.h"
 #include "store/store_internal.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 static void test_ids(Fixture *fixture, const void *data)
 {
@@ -76,7 +77,7 @@ static int make_keys_ahead(const char *path)
            member_add(store, list->list_id, ROLE_MEMBER, "b@example.org", NULL, NULL, NULL) ? 0 : 1;
 }
 
-int main(int argc, char **argv)
+SUITE("key")
 {
     if (argc == 3 && strcmp(argv[1], "--ahead") == 0)
         return make_keys_ahead(argv[2]);

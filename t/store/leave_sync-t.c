@@ -8,6 +8,7 @@
 #include "store/outbox.h"
 #include "store/store.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 /* The log whose writes and syncs are watched; 0: none is. */
 static ino_t watched;
@@ -127,7 +128,7 @@ static void test_durable(Fixture *fixture, const void *data)
     watched = 0;
 }
 
-int main(int argc, char **argv)
+SUITE("leave_sync")
 {
     g_test_init(&argc, &argv, NULL);
     TEST("/store/commits are synced", test_commits_are_synced);

@@ -12,6 +12,7 @@
 #include "store/store_internal.h"
 #include "store/token.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 
@@ -549,7 +550,7 @@ static void test_archives_are_not_inherited(Fixture *fixture, gconstpointer data
     }
 }
 
-int main(int argc, char **argv)
+SUITE("list")
 {
     g_test_init(&argc, &argv, NULL);
     TEST("/list/domain", test_domain);

@@ -3,6 +3,7 @@
 #include "store/list_log.h"
 
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define ANT "ant.example.com"
 #define BEE "bee.example.com"
@@ -86,7 +87,7 @@ static void test_goes(Fixture *fixture, const void *data)
     assert_names(list_log_page(fixture->store, ANT, NULL, 0, 9, &error), "");
 }
 
-int main(int argc, char **argv)
+SUITE("list_log")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/list_log/pages", Fixture, NULL, fixture_open, test_pages, fixture_close);

@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "store/member.h"
 #include "store/store.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 
@@ -111,7 +112,7 @@ static void test_faults(Test *test, gconstpointer data)
 
 #define ADD(name, function) g_test_add("/list reader/" name, Test, NULL, set_up, function, tear_down)
 
-int main(int argc, char **argv)
+SUITE("list_reader")
 {
     g_test_init(&argc, &argv, NULL);
     ADD("reads", test_reads);

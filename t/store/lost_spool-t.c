@@ -14,6 +14,7 @@
 #include "store/list_post.h"
 #include "store/outbox.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 #define LEASE (60 * CLOCK_SECOND)
@@ -345,7 +346,7 @@ static void test_taken(Fixture *fixture, const void *data)
     end_pair(&pair);
 }
 
-int main(int argc, char **argv)
+SUITE("lost_spool")
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/lost_spool/lost", test_lost);

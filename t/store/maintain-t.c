@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 /* Check that a file that is there but holds nothing is as good as missing: only a caller who asks for a new database
  * gets one. */
@@ -177,7 +178,7 @@ static void test_backup(Fixture *fixture, const void *data)
     g_assert_cmpuint(domains->len, ==, 1);
 }
 
-int main(int argc, char **argv)
+SUITE("maintain")
 {
     g_test_init(&argc, &argv, NULL);
     TEST("/maintain/empty", test_open_empty);

@@ -9,6 +9,7 @@
 #include "store/store_internal.h"
 #include "t/addresses.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 
@@ -520,7 +521,7 @@ static void test_words(void)
     g_assert_false(delivery_mode_parse("regularly", &mode));
 }
 
-int main(int argc, char **argv)
+SUITE("member")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/member/folded", test_folded);

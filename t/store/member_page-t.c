@@ -4,6 +4,7 @@
 
 #include "store/member.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 
@@ -276,7 +277,7 @@ static void test_member_goes(Fixture *fixture, const void *data)
     g_assert_cmpstr(((Member *)second->pdata[0])->address, ==, "cris@example.org");
 }
 
-int main(int argc, char **argv)
+SUITE("member_page")
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/member_page/orders", test_orders);

@@ -15,6 +15,7 @@
 #include "store/session.h"
 #include "store/ticket.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 #define ANNE "Anne_B@example.org"
@@ -152,7 +153,7 @@ static void test_log(Fixture *fixture, const void *data)
     g_assert_cmpuint(rows->len, ==, 2);
 }
 
-int main(int argc, char **argv)
+SUITE("mention")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/mention/places", Fixture, NULL, fixture_open_list, test_places, fixture_close);

@@ -3,6 +3,7 @@
 #include "store/news.h"
 #include "store/store.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 
@@ -56,7 +57,7 @@ static void test_names(Fixture *fixture, gconstpointer data)
     assert_ok(list_set(fixture->store, LIST, "linked_newsgroup", "comp.lang.c++.x_y-z", &error), error);
 }
 
-int main(int argc, char **argv)
+SUITE("news")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/store/news/places", Fixture, NULL, fixture_open_list, test_places, fixture_close);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define HOUR (3600 * CLOCK_SECOND)
 #define DAY (24 * HOUR)
@@ -66,7 +67,7 @@ static void test_expires(Fixture *fixture, gconstpointer data)
     assert_pace(fixture, "new@example.org", clock_now(), 0, 1);
 }
 
-int main(int argc, char **argv)
+SUITE("pace")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/store/pace/hours", Fixture, NULL, fixture_open_list, test_hours, fixture_close);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 #define BORROWED(text) ((char *)(uintptr_t)(text)) /* pending_put() reads only */
@@ -147,7 +148,7 @@ static void test_goes_with_the_list(Fixture *fixture, const void *data)
     assert_failed(FAIL_MISSING, error);
 }
 
-int main(int argc, char **argv)
+SUITE("pending")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/pending/tokens", test_tokens);

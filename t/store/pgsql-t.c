@@ -20,6 +20,7 @@
 #include "store/store_internal.h"
 #include "store/stranger.h"
 #include "t/store/pgsql_fixture.h"
+#include "t/suite.h"
 
 static int64_t process_of(Store *store)
 {
@@ -619,7 +620,7 @@ static void test_notice_ends(Fixture *fixture, const void *data)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("pgsql")
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/pgsql/a connection comes back", test_comes_back);

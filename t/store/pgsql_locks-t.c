@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Test the locks of transactions on a server: their order, their width, and one whose holder stands still. Skipped unless
- * LISTRUNNER_STORE is postgresql. */
+/* Test the locks of transactions on a server: their order, their width, and one whose holder stands still. Skipped
+ * unless LISTRUNNER_STORE is postgresql. */
 #include <string.h>
 
 #include "store/list_post.h"
@@ -10,6 +10,7 @@
 #include "store/pgsql_transaction.h"
 #include "store/stranger.h"
 #include "t/store/pgsql_fixture.h"
+#include "t/suite.h"
 
 /* Keys of lists of which the first and the last have the same lock. */
 static const int64_t first_key = INT64_C(1) << 11, second_key = INT64_C(2) << 11, third_key = INT64_C(0x80000000) << 11;
@@ -178,7 +179,7 @@ static void test_people_and_posts(Fixture *fixture, const void *data)
     g_assert_cmpint(number(posts, "SELECT count(*) FROM message_id"), ==, 2);
 }
 
-int main(int argc, char **argv)
+SUITE("pgsql_locks")
 {
     g_test_init(&argc, &argv, NULL);
     TEST("/pgsql_locks/locks in one order", test_locks_in_order);

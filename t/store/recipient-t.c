@@ -5,6 +5,7 @@
 #include "store/store.h"
 #include "store/topic.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 
@@ -216,7 +217,7 @@ static void test_topics(Fixture *fixture, const void *data)
     g_clear_error(&error);
 }
 
-int main(int argc, char **argv)
+SUITE("recipient")
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/recipient/order", test_order);

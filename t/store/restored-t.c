@@ -4,6 +4,7 @@
 #include "store/list_post.h"
 #include "store/restored.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 #define OTHER "other.example.com"
@@ -81,7 +82,7 @@ static void test_numbers_only_rise(Fixture *fixture, gconstpointer data)
     assert_failed(FAIL_MISSING, error);
 }
 
-int main(int argc, char **argv)
+SUITE("restored")
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/store/restored/newest", test_newest);

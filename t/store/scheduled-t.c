@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 #define OTHER_LIST "other.example.com"
@@ -124,7 +125,7 @@ static void test_missing(Fixture *fixture, const void *unused)
     g_assert_cmpint(keep(fixture, LIST, "a@example.org", 5000), ==, number + 1); /* a number is never used twice */
 }
 
-int main(int argc, char **argv)
+SUITE("scheduled")
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/scheduled/whole", test_whole);

@@ -7,6 +7,7 @@
 #include "store/scratch.h"
 
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 #define OTHER "other.example.org"
@@ -121,7 +122,7 @@ static void test_apart(Fixture *fixture, const void *data)
     check(second);
 }
 
-int main(int argc, char **argv)
+SUITE("scratch")
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/scratch/has all of one list and nothing of another", test_copy);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define DAY (86400 * CLOCK_SECOND)
 
@@ -71,7 +72,7 @@ static void test_rotate(Fixture *fixture, const void *data)
     g_assert_false(g_bytes_equal(third->pdata[0], second->pdata[0]));
 }
 
-int main(int argc, char **argv)
+SUITE("secret")
 {
     g_test_init(&argc, &argv, NULL);
     TEST("/secret/made-once", test_made_once);

@@ -5,6 +5,7 @@
 
 #include "store/user.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define ANNE "Anne@example.org"
 #define BOB "bob@example.org"
@@ -130,7 +131,7 @@ static void test_forgotten(Fixture *fixture, const void *data)
     begin(fixture, "bob's", "another", NOW);
 }
 
-int main(int argc, char **argv)
+SUITE("session")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/session/links", Fixture, NULL, fixture_open, test_links, fixture_close);

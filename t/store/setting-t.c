@@ -6,6 +6,7 @@
 #include "store/list_setting.h"
 #include "store/store_internal.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 
@@ -250,7 +251,7 @@ static void test_unknown_row(Fixture *fixture, const void *data)
     g_assert_cmpstr(value, ==, "yes");
 }
 
-int main(int argc, char **argv)
+SUITE("setting")
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/setting/bool", test_bool);

@@ -8,6 +8,7 @@
 
 #include "t/store/fixture.h"
 #include "t/store/sound.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 #define OTHER "other.example.com"
@@ -367,7 +368,7 @@ static void test_left_in_the_middle(Fixture *fixture, const void *data)
     g_assert_true(is_member(fixture, BOB) && !is_member(fixture, ANNE));
 }
 
-int main(int argc, char **argv)
+SUITE("source")
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/source/two give the same", test_two_sources);

@@ -7,6 +7,7 @@
 #include "store/migrate.h"
 #include "store/user.h"
 #include "t/store/sound.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 #define PEOPLE 3500
@@ -177,7 +178,7 @@ static void test_upgrade(Fixture *fixture, const void *data)
     g_assert_cmpint(spans_of(fixture, ROLE_MEMBER), >, 8);
 }
 
-int main(int argc, char **argv)
+SUITE("span")
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/span/grow", test_grow);

@@ -13,6 +13,7 @@
 #include "store/migrate.h"
 #include "store/store_internal.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 /* Behind the back of the store. */
 static void sql(const char *path, const char *text)
@@ -730,7 +731,7 @@ static void test_given_up(Fixture *fixture, const void *data)
     g_assert_false(fixture_has_domain(fixture->store, "b.example"));
 }
 
-int main(int argc, char **argv)
+SUITE("store")
 {
     g_test_init(&argc, &argv, NULL);
     TEST("/store/open/creates", test_open_creates);

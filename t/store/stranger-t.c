@@ -9,6 +9,7 @@
 #include "store/store.h"
 #include "t/store/fixture.h"
 #include "t/store/sound.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 #define OTHER "other.example.com"
@@ -151,7 +152,7 @@ static void test_cared_for(Fixture *fixture, const void *data)
     g_assert_false(is_known(fixture, EVE));
 }
 
-int main(int argc, char **argv)
+SUITE("stranger")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/stranger/expiry", Fixture, NULL, set_up, test_expiry, fixture_close);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "store/host.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 static bool take(Store *store, const char *name, int64_t now, int64_t due_at)
 {
@@ -85,7 +86,7 @@ static void test_nobodys(Fixture *fixture, const void *data)
     g_assert_cmpstr(removed, ==, "outbox@b outbox@gone ");
 }
 
-int main(int argc, char **argv)
+SUITE("task_job")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/task_job/one takes it", Fixture, NULL, fixture_open, test_one_takes, fixture_close);

@@ -6,6 +6,7 @@
 
 #include "store/store.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 #define NAME "list:user:notice:welcome"
@@ -124,7 +125,7 @@ static void test_goes(Fixture *fixture, const void *data)
     g_assert_cmpstr(((const TemplateText *)left->pdata[0])->text, ==, "site");
 }
 
-int main(int argc, char **argv)
+SUITE("template_text")
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/template_text/which one counts", test_order);

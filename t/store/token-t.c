@@ -3,6 +3,7 @@
 #include "store/token.h"
 
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 static const Token first = {.id = "00000001", .digest = (char *)"d1", .name = (char *)"\xc3\xa9 'x' \"y\"",
                             .verbs = (char *)"GET", .lists = (char *)"a.example.com b.example.com",
@@ -108,7 +109,7 @@ static void test_used_and_removed(Fixture *fixture, gconstpointer data)
     g_assert_cmpstr(left, ==, second.id);
 }
 
-int main(int argc, char **argv)
+SUITE("token")
 {
     g_test_init(&argc, &argv, NULL);
     TEST("/store/token/kept", test_kept);

@@ -8,6 +8,7 @@
 #include "store/bounce.h"
 #include "t/store/fixture.h"
 #include "t/store/sound.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 
@@ -299,7 +300,7 @@ static void test_member_address(Fixture *fixture, const void *data)
     assert_sound(fixture);
 }
 
-int main(int argc, char **argv)
+SUITE("user")
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/user/create", test_create);

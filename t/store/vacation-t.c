@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define LIST "test.example.com"
 
@@ -219,7 +220,7 @@ static void test_everywhere_many(Fixture *fixture, const void *data)
 
 #define ADD(path, function) g_test_add(path, Fixture, NULL, open_with_anne, function, fixture_close)
 
-int main(int argc, char **argv)
+SUITE("vacation")
 {
     g_test_init(&argc, &argv, NULL);
     ADD("/vacation/begins and ends", test_turns);

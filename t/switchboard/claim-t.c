@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "switchboard/index_internal.h"
+#include "t/suite.h"
 #include "t/switchboard/clock.h"
 #include "t/switchboard/fixture.h"
 
@@ -449,7 +450,7 @@ static void test_dropped_events(Fixture *fixture, gconstpointer data)
 
 #define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
 
-int main(int argc, char **argv)
+SUITE("claim")
 {
     g_test_init(&argc, &argv, NULL);
     ADD("/claim/by hash", test_by_hash);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "t/suite.h"
 #include "t/switchboard/fixture.h"
 
 #define HOUR (3600 * CLOCK_SECOND)
@@ -137,7 +138,7 @@ static void test(Fixture *fixture, gconstpointer data)
     g_test_trap_assert_passed();
 }
 
-int main(int argc, char **argv)
+SUITE("clock_back")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/clock back/told by events", Fixture, NULL, fixture_set_up, test, fixture_tear_down);

@@ -14,6 +14,7 @@
 #include "base/auto.h"
 #include "base/fail.h"
 #include "switchboard/format_internal.h"
+#include "t/suite.h"
 #include "t/switchboard/fixture.h"
 
 #define BATCH 400   /* damaged files at once */
@@ -248,7 +249,7 @@ static void test_states(void)
                 g_assert_cmpint(__builtin_popcount((unsigned)(states[i] ^ states[k])), >=, 2);
 }
 
-int main(int argc, char **argv)
+SUITE("damage")
 {
     if (access("/dev/shm", W_OK) == 0)
         g_setenv("TMPDIR", "/dev/shm", TRUE); /* the disk would only be in the way */

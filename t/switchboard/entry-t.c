@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "t/suite.h"
 #include "t/switchboard/fixture.h"
 
 static const char *const three[] = {"anne@example.com", "bart@example.com", "cris@example.org", NULL};
@@ -310,7 +311,7 @@ static void test_head(Fixture *fixture, gconstpointer data)
 
 #define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
 
-int main(int argc, char **argv)
+SUITE("entry")
 {
     g_test_init(&argc, &argv, NULL);
     ADD("/entry/round trip", test_round_trip);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "switchboard/recover.h"
+#include "t/suite.h"
 #include "t/switchboard/fixture.h"
 
 #define LEFT 20 /* entries that a start leaves */
@@ -222,7 +223,7 @@ static void test_empty(Fixture *fixture, gconstpointer data)
         entry_free(entries->pdata[at]);
 }
 
-int main(int argc, char **argv)
+SUITE("gone")
 {
     g_test_init(&argc, &argv, NULL);
     g_log_set_default_handler(quiet, NULL);

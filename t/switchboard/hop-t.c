@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/fs.h"
+#include "t/suite.h"
 #include "t/switchboard/fixture.h"
 
 static Outcome *claim_outcome(Inbox *inbox)
@@ -506,7 +507,7 @@ static void test_takes_and_dies(Fixture *fixture, gconstpointer data)
 
 #define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
 
-int main(int argc, char **argv)
+SUITE("hop")
 {
     g_test_init(&argc, &argv, NULL);
     ADD("/hop/takes", test_takes);

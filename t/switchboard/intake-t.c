@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "switchboard/recover.h"
+#include "t/suite.h"
 #include "t/switchboard/clock.h"
 #include "t/switchboard/fixture.h"
 
@@ -334,7 +335,7 @@ static void test_once_beside_recovery(Fixture *fixture, gconstpointer data)
 
 #define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
 
-int main(int argc, char **argv)
+SUITE("intake")
 {
     g_test_init(&argc, &argv, NULL);
     ADD("/intake/stores", test_stores);

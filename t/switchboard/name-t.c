@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "switchboard/slice.h"
+#include "t/suite.h"
 
 static const char sample[] = "1763644800.000042+0beec7b5ea3f0fdbc95d0dd47f3c5bc275da8a33";
 
@@ -73,7 +74,7 @@ static void test_slices(void)
     g_assert_true(slice_owns((Slice){0, 2}, below));
 }
 
-int main(int argc, char **argv)
+SUITE("name")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/name/round trip", test_round_trip);

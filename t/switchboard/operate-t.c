@@ -15,6 +15,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "switchboard/recover.h"
+#include "t/suite.h"
 #include "t/switchboard/fixture.h"
 
 static const char *const addresses[] = {"anne@example.com", "bart@example.com", "cris@example.com", NULL};
@@ -579,7 +580,7 @@ static void test_beside_a_runner(Fixture *fixture, gconstpointer data)
 #define ADD(path, test) \
     g_test_add("/operate/" path, Fixture, NULL, fixture_set_up, test, fixture_tear_down)
 
-int main(int argc, char **argv)
+SUITE("operate")
 {
     g_test_init(&argc, &argv, NULL);
     ADD("every step", test_every_step);

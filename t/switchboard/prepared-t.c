@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "base/fs.h"
+#include "t/suite.h"
 #include "t/switchboard/fixture.h"
 
 /* Holds what a database would know: tags that were committed, and those that were given up. */
@@ -286,7 +287,7 @@ static void test_parent(Fixture *fixture, gconstpointer data)
 
 #define ADD(path, test) g_test_add("/prepared/" path, Fixture, NULL, fixture_set_up, test, fixture_tear_down)
 
-int main(int argc, char **argv)
+SUITE("prepared")
 {
     g_test_init(&argc, &argv, NULL);
     ADD("publishes", test_publishes);

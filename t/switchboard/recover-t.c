@@ -13,6 +13,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "switchboard/hop.h"
+#include "t/suite.h"
 #include "t/switchboard/fixture.h"
 
 static const char *const queues[] = {"out", "archive", "out", NULL};
@@ -555,7 +556,7 @@ static void test_sweeps(Fixture *fixture, gconstpointer data)
 
 #define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
 
-int main(int argc, char **argv)
+SUITE("recover")
 {
     g_test_init(&argc, &argv, NULL);
     ADD("/recover/every step", test_every_step);

@@ -10,6 +10,7 @@
 #include "base/fs.h"
 #include "switchboard/operate_internal.h"
 #include "switchboard/recover.h"
+#include "t/suite.h"
 #include "t/switchboard/fixture.h"
 
 #define SOME_HASH "0beec7b5ea3f0fdbc95d0dd47f3c5bc275da8a33"
@@ -311,7 +312,7 @@ static void test_goes_on(Fixture *fixture, gconstpointer data)
 #define ADD(path, test) \
     g_test_add("/settle/" path, Fixture, NULL, fixture_set_up, test, fixture_tear_down)
 
-int main(int argc, char **argv)
+SUITE("settle")
 {
     g_test_init(&argc, &argv, NULL);
     ADD("rolls back", test_rolls_back);

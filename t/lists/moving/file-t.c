@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 typedef struct Place {
     char *top, *list, *secret;
@@ -100,7 +101,7 @@ static void test_links(Place *place, const void *data)
     assert_failed(FAIL_NEVER, error);
 }
 
-int main(int argc, char **argv)
+SUITE("moving/file")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/moving/file/own files", Place, NULL, set_up, test_own, tear_down);

@@ -5,6 +5,7 @@
 
 #include "lists/moving/old_address.h"
 #include "lists/moving/old_page.h"
+#include "t/suite.h"
 
 #define HASH "JJIGKPKB6CVDX6B2CUG4IHAJRIQIOUTP"
 
@@ -197,7 +198,7 @@ static void pages_of_lists_are_taken_apart(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("moving/old_address")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/old_address/addresses are taken apart", addresses_are_taken_apart);

@@ -6,6 +6,7 @@
 #include "lists/moving/mmdf.h"
 #include "lists/moving/pickle.h"
 #include "lists/moving/python_mail.h"
+#include "t/suite.h"
 
 #define BYTES(text) text, sizeof(text) - 1
 
@@ -249,7 +250,7 @@ static void test_mmdf(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("moving/pickle")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/pickle/each protocol says the same", test_protocols);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lists/moving/sympa_config.h"
+#include "t/suite.h"
 
 static void note(unsigned line, const char *text, void *data)
 {
@@ -80,7 +81,7 @@ static void test_find(void)
     g_assert_null(sympa_config_value(NULL, "email"));
 }
 
-int main(int argc, char **argv)
+SUITE("moving/sympa_config")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/sympa_config/paragraphs", test_cases);

@@ -5,6 +5,7 @@
 
 #include "store/held.h"
 #include "t/lists/fixture.h"
+#include "t/suite.h"
 #include "t/text.h"
 
 #define OTHER "other.example.com"
@@ -99,7 +100,7 @@ static void test_once(World *world, const void *data)
     g_assert_cmpint(count, ==, 8);
 }
 
-int main(int argc, char **argv)
+SUITE("moving/waiting")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/moving/waiting/held posts come once", World, NULL, open_both, test_once, world_close);

@@ -8,6 +8,7 @@
 
 #include "runners/archive/archiver.h"
 #include "t/runners/archive/archiver_place.h"
+#include "t/suite.h"
 
 #define FILES_ALLOWED 160
 #define BATCH 10 /* lists; as many as an archiver may keep open */
@@ -60,7 +61,7 @@ static void test_batches(const void *data)
     g_clear_pointer(&archiver_place, g_free);
 }
 
-int main(int argc, char **argv)
+SUITE("archive/few_files")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/few files/maildir", &archiver_maildir, test_batches);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "t/suite.h"
 #include "t/switchboard/fixture.h"
 
 #define MESSAGE "Subject: x\r\n\r\nbare\nline\rends .\r\n.\r\n\xff\x80 and no end"
@@ -143,7 +144,7 @@ static void test_refused(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("handover/parcel")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/parcel/whole", Fixture, NULL, fixture_set_up, test_whole, fixture_tear_down);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/nntp/article.h"
+#include "t/suite.h"
 
 #include <string.h>
 
@@ -220,7 +221,7 @@ static void test_own(void)
     g_assert_false(article_is_in(head, "local"));
 }
 
-int main(int argc, char **argv)
+SUITE("nntp/article")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/nntp/article/what is kept", test_kept);

@@ -5,6 +5,7 @@
 #include <glib.h>
 
 #include "base/clock.h"
+#include "t/suite.h"
 
 static const Backoff standard = {300 * CLOCK_SECOND, 4000 * CLOCK_SECOND, 5 * 86400 * CLOCK_SECOND, 0, NULL, 0};
 
@@ -74,7 +75,7 @@ static void schedule(void)
     g_assert_cmpint(backoff_delay(&backoff, 86400 * CLOCK_SECOND, 0.5), ==, steps[0]);
 }
 
-int main(int argc, char **argv)
+SUITE("outgoing/backoff")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/backoff/ladder", ladder);

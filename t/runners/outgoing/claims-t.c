@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "t/base/threadless.h"
+#include "t/suite.h"
 #include "t/switchboard/fixture.h"
 
 typedef struct Site {
@@ -159,7 +160,7 @@ static void test_system_fails(Site *site, gconstpointer data)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("outgoing/claims")
 {
     g_test_init(&argc, &argv, NULL);
     alarm(300);

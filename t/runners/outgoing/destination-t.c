@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "t/suite.h"
 
 #define START (1000000 * CLOCK_SECOND)
 
@@ -578,7 +579,7 @@ static void remembers_pause(void)
     destination_free(destination);
 }
 
-int main(int argc, char **argv)
+SUITE("outgoing/destination")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/destination/escalates", escalates);

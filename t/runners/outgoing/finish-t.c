@@ -16,6 +16,7 @@
 #include "runners/outgoing/transport.h"
 #include "switchboard/intake.h"
 #include "switchboard/meta.h"
+#include "t/suite.h"
 #include "t/switchboard/fixture.h"
 
 typedef struct World {
@@ -310,7 +311,7 @@ static void a_scattered_post_is_held_too(World *world, gconstpointer data)
     g_assert_cmpuint(held, ==, 1);
 }
 
-int main(int argc, char **argv)
+SUITE("outgoing/finish")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/finish/a canary is dropped", World, NULL, set_up, a_canary_is_dropped, tear_down);

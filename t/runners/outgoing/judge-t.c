@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "t/suite.h"
 
 #define START (1000000 * CLOCK_SECOND)
 
@@ -162,7 +163,7 @@ static void split(void)
     batch_free(cut);
 }
 
-int main(int argc, char **argv)
+SUITE("outgoing/judge")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/judge/narrow", narrow);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "t/suite.h"
 
 #define ROUNDS 200
 #define MINUTE (60 * CLOCK_SECOND)
@@ -90,7 +91,7 @@ static void hosts_share_the_load(void)
     nexthop_free(nexthop);
 }
 
-int main(int argc, char **argv)
+SUITE("outgoing/nexthop")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/nexthop/families take turns", families_take_turns);

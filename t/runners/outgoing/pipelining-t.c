@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* When several transactions go out together, by a clock that is told. */
 #include "runners/outgoing/pipelining.h"
+#include "t/suite.h"
 
 #include <glib.h>
 
@@ -108,7 +109,7 @@ static void pauses(void)
     g_assert_cmpuint(pipelining_most(&pipelining, 7, START + PIPELINING_PAUSE), ==, 7);
 }
 
-int main(int argc, char **argv)
+SUITE("outgoing/pipelining")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/flights/slow pays", slow_pays);

@@ -6,6 +6,7 @@
 #include <glib.h>
 
 #include "base/clock.h"
+#include "t/suite.h"
 
 #define START (1000 * CLOCK_SECOND)
 
@@ -110,7 +111,7 @@ static void extra(void)
     g_assert_cmpuint(pool_give_extra(&pool), ==, 0);
 }
 
-int main(int argc, char **argv)
+SUITE("outgoing/pool")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/pool/example A", example_a);

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "switchboard/meta.h"
+#include "t/suite.h"
 
 #define START (1000000 * CLOCK_SECOND)
 
@@ -288,7 +289,7 @@ static void bounds_over_all_senders(void)
     refusals_clear(&again);
 }
 
-int main(int argc, char **argv)
+SUITE("outgoing/refusal")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/refusal/phases_and_words", phases_and_words);

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "runners/outgoing/reply_table.h"
 #include "runners/outgoing/routes.h"
+#include "t/suite.h"
 
 static const struct {
     const char *reply;
@@ -105,7 +106,7 @@ static void table(void)
     g_assert_null(routes_look(routes, "example.community", 16));
 }
 
-int main(int argc, char **argv)
+SUITE("outgoing/replies")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/replies/built in", built_in);

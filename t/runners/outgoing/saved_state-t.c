@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "t/suite.h"
 
 typedef struct World {
     char *directory;
@@ -105,7 +106,7 @@ static void tried_again(World *world, gconstpointer data)
     g_assert_true(written(world));
 }
 
-int main(int argc, char **argv)
+SUITE("outgoing/saved_state")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/memory/only what is new", World, NULL, set_up, only_what_is_new, tear_down);

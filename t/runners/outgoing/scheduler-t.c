@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "t/suite.h"
 
 #define START (1000 * CLOCK_SECOND)
 #define DEFAULTS {5, 3, 50, 3}
@@ -550,7 +551,7 @@ static void behind(void)
     rig_free(rig);
 }
 
-int main(int argc, char **argv)
+SUITE("outgoing/scheduler")
 {
     g_test_init(&argc, &argv, NULL);
     for (size_t i = 0; i < G_N_ELEMENTS(schedules); i++) {

@@ -10,6 +10,7 @@
 #include "runners/keys.h"
 #include "switchboard/intake.h"
 #include "switchboard/meta.h"
+#include "t/suite.h"
 #include "t/switchboard/fixture.h"
 
 #define ARRIVAL (INT64_C(1800000000) * CLOCK_SECOND)
@@ -178,7 +179,7 @@ static void test_given_up(Test *test, gconstpointer data)
 
 #define WARNING_TEST(name) g_test_add("/warning/" #name, Test, NULL, set_up, test_##name, tear_down)
 
-int main(int argc, char **argv)
+SUITE("outgoing/warning")
 {
     g_test_init(&argc, &argv, NULL);
     WARNING_TEST(due);

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* The window's accounting, trace by trace; the numbers are those of the variant that compares with a tolerance. */
 #include "runners/outgoing/window.h"
+#include "t/suite.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -365,7 +366,7 @@ static void forms(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("outgoing/window")
 {
     g_test_init(&argc, &argv, NULL);
     static void (*const traces[])(void) = {t1,  t2,  t3,  t4,  t5,  t6,  t7,  t8,  t9,  t10,

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "switchboard/meta.h"
 #include "t/runners/rest/restframe.h"
+#include "t/suite.h"
 
 #define ROOT "http://localhost/3.1/"
 
@@ -220,7 +221,7 @@ static void test_refusals(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("rest/answer")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/rest/answer/ids", test_ids);

@@ -20,6 +20,7 @@
 #include "store/template_text.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define SITE "Basic YTpi" /* a:b */
 
@@ -547,7 +548,7 @@ static void test_domain_reaches_no_further(void)
     g_assert_cmpint(set_domain(&callers[0], "PATCH", "/3.1/domains/ant.example", "alias_domain=corp.example"), ==, 204);
 }
 
-int main(int argc, char **argv)
+SUITE("rest/authority")
 {
     GError *error = NULL;
     g_test_init(&argc, &argv, NULL);

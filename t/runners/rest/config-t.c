@@ -7,6 +7,7 @@
 #include "switchboard/meta.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define CONFIG "/3.1/lists/ant.example.com/config"
 
@@ -216,7 +217,7 @@ static void open_all(void)
     store_free(store);
 }
 
-int main(int argc, char **argv)
+SUITE("rest/config")
 {
     g_test_init(&argc, &argv, NULL);
     open_all();

@@ -12,6 +12,7 @@
 #include "store/store_internal.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define ANT "ant.example.com"
 #define BEE "bee.example.com"
@@ -235,7 +236,7 @@ static void test_user_of_others(void)
     g_assert_false(is_member(ANT, ROLE_MEMBER, "secret@example.org"));
 }
 
-int main(int argc, char **argv)
+SUITE("rest/decide")
 {
     GError *error = NULL;
     static const char *const lists[] = {"ant@example.com", "bee@example.com"};

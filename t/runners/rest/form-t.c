@@ -5,6 +5,7 @@
 
 #include "switchboard/meta.h"
 #include "t/runners/rest/restframe.h"
+#include "t/suite.h"
 
 #define FORM "application/x-www-form-urlencoded"
 #define JSON "application/json"
@@ -387,7 +388,7 @@ static void test_paging(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("rest/form")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/rest/form/what is read", test_read);

@@ -6,6 +6,7 @@
 #include "switchboard/meta.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define ROWS "/3.1/lists/ant.example.com/header-matches"
 
@@ -87,7 +88,7 @@ static void test_rows(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE("rest/header_matches")
 {
     GError *error = NULL;
     g_test_init(&argc, &argv, NULL);

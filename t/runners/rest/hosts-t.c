@@ -9,6 +9,7 @@
 #include "switchboard/meta.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define HOSTS "/3.1/listrunner/hosts"
 #define LEASE (60 * CLOCK_SECOND)
@@ -99,7 +100,7 @@ static void test_removed(void)
     g_assert_true(after->len == 1 && find(after, "a.example.com"));
 }
 
-int main(int argc, char **argv)
+SUITE("rest/hosts")
 {
     g_test_init(&argc, &argv, NULL);
     rest_frame_open("");

@@ -9,6 +9,7 @@
 #include "store/pending.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define SITE "Basic YTpi" /* a:b */
 
@@ -117,7 +118,7 @@ static void test_requests(void)
     assert_shows(of_bee, "/3.1/lists/two.bee.example/requests", NULL, "Given", "Anne Ant");
 }
 
-int main(int argc, char **argv)
+SUITE("rest/names")
 {
     GError *error = NULL;
     g_test_init(&argc, &argv, NULL);

@@ -7,6 +7,7 @@
 #include "switchboard/meta.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define RIGHT "Basic YTpi" /* a:b */
 #define WRONG "Basic YTpj" /* a:c */
@@ -340,7 +341,7 @@ static void test_guessing(void)
     store_free(store);
 }
 
-int main(int argc, char **argv)
+SUITE("rest/rest")
 {
     g_test_init(&argc, &argv, NULL);
     rest_frame_open("attempts_per_minute = " G_STRINGIFY(ATTEMPTS) "\n");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "t/runners/rest/restframe.h"
+#include "t/suite.h"
 
 typedef struct RouteCase {
     const char *verb, *path;
@@ -146,7 +147,7 @@ static void test_tables(void)
     g_assert_cmpuint(count, >=, 143); /* Mailman's */
 }
 
-int main(int argc, char **argv)
+SUITE("rest/routes")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/rest/routes/paths and verbs", test_cases);

@@ -6,6 +6,7 @@
 #include "switchboard/meta.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define ANT "ant.example.com"
 #define COW "cow.other.example"
@@ -432,7 +433,7 @@ static void test_sees(void)
         event_place_clear(&all[at]->place);
 }
 
-int main(int argc, char **argv)
+SUITE("rest/scope")
 {
     g_test_init(&argc, &argv, NULL);
     open_store();

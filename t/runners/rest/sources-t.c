@@ -8,6 +8,7 @@
 #include "switchboard/meta.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"
+#include "t/suite.h"
 
 #define ANT "/3.1/listrunner/lists/ant.example.com/"
 #define BEE "/3.1/listrunner/lists/bee.example.com/"
@@ -163,7 +164,7 @@ static void open_site(void)
     of_ant = token_for("ant.example.com");
 }
 
-int main(int argc, char **argv)
+SUITE("rest/sources")
 {
     g_test_init(&argc, &argv, NULL);
     open_site();

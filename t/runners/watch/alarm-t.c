@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "lists/attention.h"
 #include "t/lists/places.h"
+#include "t/suite.h"
 
 #define WAITING "queue in", "2 entries wait"
 #define STOPPED "process out 1", "it is not running"
@@ -207,7 +208,7 @@ static void test_lasts(Watched *watched, const void *data)
     clock_put(0);
 }
 
-int main(int argc, char **argv)
+SUITE("watch/alarm")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/alarm/each fault and its end is told once", Watched, "0", set_up, test_once, tear_down);

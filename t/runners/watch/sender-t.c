@@ -9,6 +9,7 @@
 #include "store/store_internal.h"
 #include "t/lists/fixture.h"
 #include "t/lists/places.h"
+#include "t/suite.h"
 
 #define HOST "a.example.com"
 
@@ -116,7 +117,7 @@ static void test_row_first(Site *site, const void *data)
     g_assert_cmpuint(all->len, ==, 1);
 }
 
-int main(int argc, char **argv)
+SUITE("watch/sender")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/sender/each pair of slices has its turn", Site, NULL, set_up, test_slices, tear_down);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "t/suite.h"
 
 static Catalogue *read_text(const char *text, GError **error)
 {
@@ -65,7 +66,7 @@ static void test_mistakes(void)
     g_assert_error(error, FAIL, FAIL_MISSING);
 }
 
-int main(int argc, char **argv)
+SUITE("web/catalogue")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/catalogue/texts", test_texts);

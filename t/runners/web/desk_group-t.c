@@ -3,6 +3,7 @@
 #include "runners/web/desk_group.h"
 
 #include "store/list_setting.h"
+#include "t/suite.h"
 
 static void test_each_setting_once(void)
 {
@@ -26,7 +27,7 @@ static void test_find(void)
     g_assert_null(desk_group_find("other"));
 }
 
-int main(int argc, char **argv)
+SUITE("web/desk_group")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/desk_group/each setting once", test_each_setting_once);

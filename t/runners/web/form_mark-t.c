@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Marks in forms: of whom, for what, and for how long they are good. */
 #include "runners/web/form_mark.h"
+#include "t/suite.h"
 
 #include <string.h>
 
@@ -73,7 +74,7 @@ static void test_forged(void)
     g_assert_false(form_mark_good(keys, "a", mark, NOW));
 }
 
-int main(int argc, char **argv)
+SUITE("web/form_mark")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/form_mark/good", test_good);

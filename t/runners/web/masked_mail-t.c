@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Mails as strangers may save them. */
 #include "runners/web/masked_mail.h"
+#include "t/suite.h"
 
 #include <string.h>
 
@@ -57,7 +58,7 @@ static void test_hostile(void)
           "From: <somebody@masked.invalid>\nSubject: a Bcc: x\n" TEXT);
 }
 
-int main(int argc, char **argv)
+SUITE("web/masked_mail")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/masked-mail/plain", test_plain);

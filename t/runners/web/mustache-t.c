@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "t/suite.h"
 
 static GHashTable *partials; /* name -> Mustache */
 static char tongue[] = "de";
@@ -126,7 +127,7 @@ static void test_mistakes(void)
     refuses("{{#x}}{{#_}}{{/x}}{{/_}}", "the template page, line 1: a section ends that has not begun");
 }
 
-int main(int argc, char **argv)
+SUITE("web/mustache")
 {
     g_test_init(&argc, &argv, NULL);
     partials = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)mustache_free);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "t/suite.h"
 
 typedef struct Folders {
     char *built_in, *site;
@@ -128,7 +129,7 @@ static void test_mistakes(Folders *folders, const void *data)
     g_assert_error(error, FAIL, FAIL_LATER);
 }
 
-int main(int argc, char **argv)
+SUITE("web/theme")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/theme/a site's files over ours", Folders, NULL, set_up, test_layers, tear_down);

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Views that are kept: the least used go, and none is kept beyond its key. */
 #include "runners/web/view_cache.h"
+#include "t/suite.h"
 
 #include <stdbool.h>
 
@@ -64,7 +65,7 @@ static void test_large_and_again(void)
     view_cache_free(NULL);
 }
 
-int main(int argc, char **argv)
+SUITE("web/view_cache")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/view-cache/least-used-go", test_least_used_go);
