@@ -67,6 +67,23 @@ static inline Store *fixture_connect(const Fixture *fixture, GError **error)
     return store_open(fixture_driver(), fixture->path, false, error);
 }
 
+/* Put an empty database of SQLite at the path. It is made once in a process and copied: to make one takes as long as many
+ * a test. */
+static inline void fixture_fill(const char *path)
+{
+    static char *octets;
+    static gsize size;
+    GError *error = NULL;
+    if (!octets) {
+        g_autofree char *first = g_strconcat(path, ".first", NULL);
+        store_free(store_open("sqlite", first, true, &error));
+        g_assert_no_error(error);
+        g_assert_true(g_file_get_contents(first, &octets, &size, &error));
+        g_unlink(first);
+    }
+    g_assert_true(g_file_set_contents(path, octets, (gssize)size, &error));
+}
+
 static inline void fixture_open(Fixture *fixture, const void *data)
 {
     (void)data;
@@ -74,6 +91,8 @@ static inline void fixture_open(Fixture *fixture, const void *data)
     fixture->directory = g_dir_make_tmp("store-XXXXXX", &error);
     g_assert_no_error(error);
     fixture->path = fixture_where(fixture->directory, "t");
+    if (g_str_equal(fixture_driver(), "sqlite"))
+        fixture_fill(fixture->path);
     fixture->store = store_open(fixture_driver(), fixture->path, true, &error);
     g_assert_no_error(error);
     g_assert_nonnull(fixture->store);

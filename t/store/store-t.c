@@ -34,13 +34,16 @@ static void test_open_creates(Fixture *fixture, const void *data)
         return;
     GError *error = NULL;
     struct stat status;
-    g_assert_cmpint(stat(fixture->path, &status), ==, 0);
-    g_assert_cmpint(status.st_mode & 07, ==, 0); /* members are nobody else's business */
-    assert_ok(domain_create(fixture->store, "example.com", NULL, &error), error);
-    g_clear_pointer(&fixture->store, store_free);
-    fixture->store = fixture_connect(fixture, &error);
+    g_autofree char *path = g_strconcat(fixture->path, ".new", NULL);
+    Store *made = store_open("sqlite", path, true, &error);
     g_assert_no_error(error);
-    g_assert_true(fixture_has_domain(fixture->store, "example.com"));
+    g_assert_cmpint(stat(path, &status), ==, 0);
+    g_assert_cmpint(status.st_mode & 07, ==, 0); /* members are nobody else's business */
+    assert_ok(domain_create(made, "example.com", NULL, &error), error);
+    store_free(made);
+    g_autoptr(Store) again = store_open("sqlite", path, false, &error);
+    g_assert_no_error(error);
+    g_assert_true(fixture_has_domain(again, "example.com"));
 }
 
 static int64_t size_of_log(const Fixture *fixture)
