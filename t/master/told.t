@@ -160,7 +160,8 @@ def test_the_socket_for_monitoring_takes_no_command(site):
         assert not reply["ok"] and reply["forbidden"] and "status, metrics and history alone" in reply["error"], reply
     assert site.children()[0]["pid"] == pid and site.process.poll() is None
     os.unlink(site.path("run/monitor.sock"))
-    until(lambda: os.path.exists(site.path("run/monitor.sock")), "another socket")
+    until(lambda: os.path.exists(site.path("run/monitor.sock")) and
+          os.stat(site.path("run/monitor.sock")).st_mode & 0o777 == 0o666, "another socket, with its mode")
     if os.geteuid() == 0:
         replies = as_somebody(site, {"verb": "status"}, {"verb": "metrics"}, {"verb": "stop"}, at="monitor")
         assert [reply["ok"] for reply in replies] == [True, True, False]
