@@ -10,12 +10,13 @@
 #include "cli/listing.h"
 #include "cli/work_site.h"
 #include "lists/digest_send.h"
+#include "store/list_setting.h"
 
 static json_t *make_row(const List *list, const Digest *digest)
 {
     int64_t volume, number, now = clock_now();
     digest_send_number(list, digest, now, &volume, &number);
-    bool by_time = list->digest_send_periodic && digest->waiting > 0;
+    bool by_time = list->settings->digest_send_periodic && digest->waiting > 0;
     int64_t last = digest_send_last_time(list, now);
     int64_t next = !by_time ? 0 : digest->first_at < last ? last : digest_send_next_time(list, now);
     return json_pack("{ss sI sI sI sI so so so}", "list", list->posting_address, "posts", (json_int_t)digest->waiting,

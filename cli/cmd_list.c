@@ -12,6 +12,7 @@
 #include "lists/list_change.h"
 #include "lists/list_make.h"
 #include "store/domain.h"
+#include "store/list_setting.h"
 #include "store/member.h"
 
 static char *style;
@@ -86,7 +87,7 @@ static bool show_list(const List *list, void *data)
                 json_pack("{so so sI sI so so}", "address", listing_text(list->posting_address), "list_id",
                           listing_text(list->list_id), "members", (json_int_t)members, "posts",
                           (json_int_t)(list->post_id - 1), "last_post_at", listing_time(list->last_post_at),
-                          "description", listing_text(list->description)));
+                          "description", listing_text(list->settings->description)));
     return true;
 }
 

@@ -9,13 +9,14 @@
 #include "cli/listing.h"
 #include "cli/work_site.h"
 #include "lists/news.h"
+#include "store/list_setting.h"
 #include "store/news.h"
 
 static json_t *make_row(const List *list, const NewsPlace *place)
 {
     bool nowhere = place->watermark == NEWS_NOWHERE;
-    return json_pack("{ss ss sb sb so so so}", "list", list->posting_address, "newsgroup", place->newsgroup,
-                     "to_news", list->gateway_to_news, "to_mail", list->gateway_to_mail, "watermark",
+    return json_pack("{ss ss sb sb so so so}", "list", list->posting_address, "newsgroup", place->newsgroup, "to_news",
+                     list->settings->gateway_to_news, "to_mail", list->settings->gateway_to_mail, "watermark",
                      nowhere ? json_null() : json_integer(place->watermark), "looked_at",
                      listing_time(place->looked_at), "fault", listing_text(place->fault));
 }
@@ -54,9 +55,11 @@ static int run_catchup(Site *site, int argc, char **argv, GError **error)
     if (!list || !news_catch_up(work, list, number, error) || !work_commit(work, place.spool, error))
         return TOOL_LATER;
     if (number == NEWS_NOWHERE)
-        printf("%s goes on with what comes into %s from now on\n", list->posting_address, list->linked_newsgroup);
+        printf("%s goes on with what comes into %s from now on\n", list->posting_address,
+               list->settings->linked_newsgroup);
     else
-        printf("%s goes on behind article %" PRId64 " of %s\n", list->posting_address, number, list->linked_newsgroup);
+        printf("%s goes on behind article %" PRId64 " of %s\n", list->posting_address, number,
+               list->settings->linked_newsgroup);
     return TOOL_OK;
 }
 

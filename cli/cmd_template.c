@@ -44,10 +44,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TemplatePlace, template_place_clear)
 
 static bool read_place(TemplatePlace *place, Store *store, GError **error)
 {
+    static ListSettings none = {.preferred_language = (char *)"en"};
     place->list = (List){.list_id = (char *)"",
                          .list_name = (char *)"",
                          .posting_address = (char *)"",
-                         .preferred_language = (char *)"en"};
+                         .settings = &none};
     if (list_option && domain_option) {
         command_usage(error, "give --list or --domain, not both");
         return false;
@@ -255,7 +256,7 @@ static void check_folder(const char *folder, unsigned *faults)
 static bool check_list(const List *list, void *data)
 {
     for (const ListSetting *setting = list_settings; setting->name; setting++) {
-        const char *text = setting->placeholders ? *(char *const *)((const char *)list + setting->offset) : NULL;
+        const char *text = setting->placeholders ? *(char *const *)list_value(list->settings, setting) : NULL;
         g_autoptr(GError) fault = NULL;
         if (text && !placeholder_check(setting->name, text, setting->placeholders, &fault))
             complain(data, list->posting_address, fault->message);

@@ -12,6 +12,7 @@
 #include "lists/family.h"
 #include "lists/style.h"
 #include "lists/style_config.h"
+#include "store/list_setting.h"
 
 static gboolean dry_run;
 
@@ -25,7 +26,7 @@ typedef struct FamilyLists {
 static bool note_list(const List *list, void *data)
 {
     const FamilyLists *lists = data;
-    if (strcmp(list->family, lists->family) == 0)
+    if (strcmp(list->settings->family, lists->family) == 0)
         g_ptr_array_add(lists->list_ids, g_strdup(list->list_id));
     return true;
 }

@@ -36,7 +36,7 @@ static const ListSetting *setting_find(const char *name, GError **error)
 
 static json_t *setting_value(const List *list, const ListSetting *setting)
 {
-    const char *place = (const char *)list + setting->offset;
+    const char *place = list_value(list->settings, setting);
     switch (setting->type) {
     case SETTING_BOOL:
         return json_boolean(*(const bool *)place);

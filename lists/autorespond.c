@@ -4,26 +4,28 @@
 
 #include "lists/letter.h"
 #include "store/autoresponse.h"
+#include "store/list_setting.h"
 
 static const struct {
     const char *kind; /* of the record */
     size_t action, text;
 } settings[] = {
-    [AUTORESPOND_TO_OWNER] = {"owner", offsetof(List, autorespond_owner), offsetof(List, autoresponse_owner_text)},
-    [AUTORESPOND_TO_POSTINGS] = {"postings", offsetof(List, autorespond_postings),
-                                 offsetof(List, autoresponse_postings_text)},
-    [AUTORESPOND_TO_REQUESTS] = {"requests", offsetof(List, autorespond_requests),
-                                 offsetof(List, autoresponse_request_text)},
+    [AUTORESPOND_TO_OWNER] = {"owner", offsetof(ListSettings, autorespond_owner),
+                              offsetof(ListSettings, autoresponse_owner_text)},
+    [AUTORESPOND_TO_POSTINGS] = {"postings", offsetof(ListSettings, autorespond_postings),
+                                 offsetof(ListSettings, autoresponse_postings_text)},
+    [AUTORESPOND_TO_REQUESTS] = {"requests", offsetof(ListSettings, autorespond_requests),
+                                 offsetof(ListSettings, autoresponse_request_text)},
 };
 
 Autorespond autorespond_action(const List *list, AutorespondTo to)
 {
-    return *(const int *)((const char *)list + settings[to].action);
+    return *(const int *)((const char *)list->settings + settings[to].action);
 }
 
 static bool send_answer(Work *work, const List *list, const AutorespondMail *mail, GError **error)
 {
-    const char *text = *(char *const *)((const char *)list + settings[mail->to].text);
+    const char *text = *(char *const *)((const char *)list->settings + settings[mail->to].text);
     g_autofree char *language = letter_language(work, list, mail->sender);
     g_autofree char *filled = text && *text ? letter_fill(work, list, text, NULL)
                                             : letter_sentence(work, list, language, "autoresponse_text", NULL);
@@ -41,7 +43,7 @@ bool autorespond(Work *work, const List *list, const AutorespondMail *mail, GErr
         return true;
     const Autoresponse record = {.list_id = list->list_id, .kind = settings[mail->to].kind, .address = mail->sender,
                                  .entry = mail->entry, .now = work_now(work),
-                                 .grace = list->autoresponse_grace_period};
+                                 .grace = list->settings->autoresponse_grace_period};
     if (!autoresponse_record(work_store(work), &record, &due, error))
         return false;
     if (!due)

@@ -9,6 +9,7 @@
 #include "lists/family.h"
 #include "lists/setting_check.h"
 #include "store/ban.h"
+#include "store/list_setting.h"
 
 bool change_log(Work *work, const char *list_id, const Change *change, GError **error)
 {
@@ -49,7 +50,7 @@ static bool log_setting(Work *work, const List *list, const ListSetting *setting
 static bool check_family(const Config *config, const List *list, const ListSetting *setting, const char *value,
                          GError **error)
 {
-    if (!*list->family)
+    if (!*list->settings->family)
         return true;
     g_autofree char *fallback = value ? NULL : list_setting_fallback(setting, list->list_name);
     g_autofree char *after = list_setting_canonical(setting, value ? value : fallback, error);

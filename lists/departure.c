@@ -14,6 +14,7 @@
 #include "lists/subscription_internal.h"
 #include "lists/token_return.h"
 #include "store/departure.h"
+#include "store/list_setting.h"
 #include "store/standing.h"
 
 /* ---- leaving ---- */
@@ -37,11 +38,11 @@ static bool say_goodbye(Work *work, const List *list, const Pending *request, co
     g_autofree char *how = letter_sentence(work, list, language, token ? hows[request->way] : "undo_none", NULL);
     const TemplateValue values[] = {
         {"address", request->address}, {"undo", undo}, {"how", how}, {"mark", back.mark ? back.mark : ""}, {0}};
-    ListLetter letter = {.template = list->send_goodbye_message ? "goodbye" : "left",
+    ListLetter letter = {.template = list->settings->send_goodbye_message ? "goodbye" : "left",
                          .values = values,
                          .language = language,
                          .from = back.address,
-                         .from_name = token ? list->display_name : NULL,
+                         .from_name = token ? list->settings->display_name : NULL,
                          .to = request->address,
                          .must_say = "undo"};
     return work_letter(work, list, &letter, error);
@@ -60,7 +61,7 @@ bool departure_carry_out(Work *work, const List *list, const Pending *request, b
     if (!member)
         return true;
     *left = true;
-    *told = undone || list->send_goodbye_message;
+    *told = undone || list->settings->send_goodbye_message;
     if (*told && !subscription_may_write(work, list, request, "goodbye", told, error))
         return false;
     g_autofree char *language = letter_language(work, list, member->address);
@@ -105,7 +106,8 @@ static bool restore(Work *work, const List *list, const Departure *departure, co
     if (!departure_undo(work_store(work), token, work_now(work), error) ||
         !roster_came(work, list->list_id, ROLE_MEMBER, departure->address, error))
         return false;
-    return !list->admin_notify_mchanges || subscription_tell_owners(work, list, &request, "member_joined", NULL, error);
+    return !list->settings->admin_notify_mchanges ||
+           subscription_tell_owners(work, list, &request, "member_joined", NULL, error);
 }
 
 bool departure_confirm(Work *work, const List *list, const char *token, Consent consent, Subscription *subscription,

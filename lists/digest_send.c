@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "lists/keys.h"
+#include "store/list_setting.h"
 #include "switchboard/meta.h"
 
 #define DIGEST_QUEUE "digest"
@@ -20,16 +21,16 @@ static GDateTime *local_time(int64_t time)
 static int64_t sending_time(const List *list, GDateTime *day, int periods)
 {
     int year, month, number;
-    g_autoptr(GDateTime) moved = list->digest_period == PERIOD_MONTHLY  ? g_date_time_add_months(day, periods)
-                                 : list->digest_period == PERIOD_WEEKLY ? g_date_time_add_weeks(day, periods)
+    g_autoptr(GDateTime) moved = list->settings->digest_period == PERIOD_MONTHLY  ? g_date_time_add_months(day, periods)
+                                 : list->settings->digest_period == PERIOD_WEEKLY ? g_date_time_add_weeks(day, periods)
                                                                         : g_date_time_add_days(day, periods);
-    g_autoptr(GDateTime) first =
-        list->digest_period == PERIOD_WEEKLY ? g_date_time_add_days(moved, 1 - g_date_time_get_day_of_week(moved))
-                                             : g_date_time_ref(moved);
+    g_autoptr(GDateTime) first = list->settings->digest_period == PERIOD_WEEKLY
+                                     ? g_date_time_add_days(moved, 1 - g_date_time_get_day_of_week(moved))
+                                     : g_date_time_ref(moved);
     g_date_time_get_ymd(first, &year, &month, &number);
-    if (list->digest_period == PERIOD_MONTHLY)
+    if (list->settings->digest_period == PERIOD_MONTHLY)
         number = 1;
-    g_autoptr(GDateTime) at = g_date_time_new_local(year, month, number, list->digest_hour, 0, 0);
+    g_autoptr(GDateTime) at = g_date_time_new_local(year, month, number, list->settings->digest_hour, 0, 0);
     return g_date_time_to_unix(at) * CLOCK_SECOND;
 }
 
@@ -37,8 +38,9 @@ static int64_t sending_time(const List *list, GDateTime *day, int periods)
 static GDateTime *day_of(const List *list, int64_t now)
 {
     g_autoptr(GDateTime) day = local_time(now);
-    return list->digest_period == PERIOD_MONTHLY ? g_date_time_add_days(day, 1 - g_date_time_get_day_of_month(day))
-                                                 : g_steal_pointer(&day);
+    return list->settings->digest_period == PERIOD_MONTHLY
+               ? g_date_time_add_days(day, 1 - g_date_time_get_day_of_month(day))
+               : g_steal_pointer(&day);
 }
 
 int64_t digest_send_last_time(const List *list, int64_t now)
@@ -60,7 +62,7 @@ static int volume_of(const List *list, int64_t time)
 {
     g_autoptr(GDateTime) at = local_time(time);
     int year = g_date_time_get_year(at), month = g_date_time_get_month(at);
-    switch ((DigestVolume)list->digest_volume_frequency) {
+    switch ((DigestVolume)list->settings->digest_volume_frequency) {
     case VOLUME_YEARLY:
         return year;
     case VOLUME_QUARTERLY:
@@ -123,7 +125,8 @@ static bool note_waiting(const Digest *digest, void *list_ids)
 /* Came a post that waits before the last hour of sending? */
 static bool is_due(const List *list, const Digest *digest, int64_t now)
 {
-    return list->digest_send_periodic && digest->waiting > 0 && digest->first_at < digest_send_last_time(list, now);
+    return list->settings->digest_send_periodic && digest->waiting > 0 &&
+           digest->first_at < digest_send_last_time(list, now);
 }
 
 char **digest_send_lists(Store *store, int64_t now, GError **error)

@@ -8,20 +8,21 @@
 #include "lists/change.h"
 #include "lists/style.h"
 #include "lists/style_config.h"
+#include "store/list_setting.h"
 
 /* The values that the list's family allows (of char *, as list_get() writes them), the one first that its section has;
  * g_ptr_array_unref(). *allowed is NULL where any may be. */
 static bool find_allowed(const Config *config, const List *list, const ListSetting *setting, GPtrArray **allowed,
                          GError **error)
 {
-    g_autofree char *section = g_strconcat(STYLE_FAMILY ".", list->family, NULL);
+    g_autofree char *section = g_strconcat(STYLE_FAMILY ".", list->settings->family, NULL);
     g_autofree char *limits = NULL;
     *allowed = NULL;
-    if (!*list->family || !family_section_exists(config, list->family) ||
+    if (!*list->settings->family || !family_section_exists(config, list->settings->family) ||
         (!style_fixes(config, section, setting->name) && !(limits = style_limits(config, section, setting->name))))
         return true;
     g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(g_free);
-    g_autofree char *own = style_setting(config, list->family, setting, list->list_name, error);
+    g_autofree char *own = style_setting(config, list->settings->family, setting, list->list_name, error);
     if (!own)
         return false;
     g_auto(GStrv) choices = limits ? g_strsplit(limits, "|", -1) : NULL;
@@ -41,25 +42,25 @@ bool family_allows(const Config *config, const List *list, const ListSetting *se
                    GError **error)
 {
     GPtrArray *found;
-    if (*list->family && style_may_fix(setting) && strcmp(setting->name, "emergency") != 0 &&
-        !family_section_exists(config, list->family))
+    if (*list->settings->family && style_may_fix(setting) && strcmp(setting->name, "emergency") != 0 &&
+        !family_section_exists(config, list->settings->family))
         return fail(error, FAIL_NEVER,
                     "%s: the list belongs to the family %s, and the configuration has no section [style.%s] with fixed "
                     "or limited settings: an administrator has to put that back, or to detach the list (listrunner "
                     "list set %s family=)",
-                    setting->name, list->family, list->family, list->posting_address);
+                    setting->name, list->settings->family, list->settings->family, list->posting_address);
     if (!find_allowed(config, list, setting, &found, error))
         return false;
     g_autoptr(GPtrArray) allowed = found;
     if (!allowed || g_ptr_array_find_with_equal_func(allowed, value, g_str_equal, NULL))
         return true;
-    g_autofree char *section = g_strconcat(STYLE_FAMILY ".", list->family, NULL);
+    g_autofree char *section = g_strconcat(STYLE_FAMILY ".", list->settings->family, NULL);
     if (style_fixes(config, section, setting->name))
         return fail(error, FAIL_NEVER, "%s: it is fixed by the family %s, to which the list belongs", setting->name,
-                    list->family);
+                    list->settings->family);
     g_autofree char *limits = style_limits(config, section, setting->name);
     return fail(error, FAIL_NEVER, "%s: the family %s, to which the list belongs, allows %s alone", setting->name,
-                list->family, limits);
+                list->settings->family, limits);
 }
 
 static void difference_free(void *data)

@@ -9,6 +9,7 @@
 #include "lists/moderator_letter.h"
 #include "lists/token_return.h"
 #include "mail/address.h"
+#include "store/list_setting.h"
 #include "store/pending.h"
 #include "switchboard/meta.h"
 
@@ -65,7 +66,7 @@ bool held_ask_sender(Work *work, const List *list, const Held *held, GError **er
     ListLetter letter = {.template = "confirm_post",
                          .values = values,
                          .language = language,
-                         .from_name = list->display_name,
+                         .from_name = list->settings->display_name,
                          .from = back.address,
                          .to = held->sender,
                          .personal = true,
@@ -86,12 +87,12 @@ static bool tell_of_one(Work *work, const List *list, const Held *held, GError *
     g_autoptr(json_t) post = held->meta ? meta_parse(held->meta, strlen(held->meta), NULL) : NULL;
     const ModeratorLetter letter = {
         .letter = {.template = "held_moderators",
-                   .attach = list->admin_notify_held_with_attachment ? NOTICE_MESSAGE : NOTICE_ALONE,
+                   .attach = list->settings->admin_notify_held_with_attachment ? NOTICE_MESSAGE : NOTICE_ALONE,
                    .about = held->message,
                    .most = ATTACH_MAX,
                    .date = held->held_at, .trace = meta_string(post, META_TRACE, NULL)},
         .values = values, .about = {.first = held->number, .last = held->number},
-        .attached = !list->admin_notify_held_with_attachment ? "attached_not"
+        .attached = !list->settings->admin_notify_held_with_attachment ? "attached_not"
                     : held->size <= ATTACH_MAX               ? "attached_whole"
                                                              : "attached_start"};
     return moderator_letter(work, list, &letter, error);
@@ -103,7 +104,7 @@ bool held_tell_moderators(Work *work, const List *list, const Held *held, GError
     Store *store = work_store(work);
     if (held->told == HELD_TOLD_MANY)
         return true;
-    if (!list->admin_immed_notify)
+    if (!list->settings->admin_immed_notify)
         return held_set_told(store, held->number, HELD_TOLD_MANY, error);
     int64_t gap = work_site(work)->gathers ? work_site(work)->held_notice_interval : 0;
     if (!due && !held_notice_due(store, list->list_id, work_now(work), gap, &due, error))
@@ -153,7 +154,7 @@ static int64_t item(const Items *items, unsigned at)
 /* Their messages, where the list attaches any, as far as there is room for the start of each. */
 static bool read_messages(Work *work, const List *list, const Items *items, GPtrArray *messages, GError **error)
 {
-    if (!list->admin_notify_held_with_attachment || items->numbers->len > ATTACH_MAX / ATTACH_LEAST)
+    if (!list->settings->admin_notify_held_with_attachment || items->numbers->len > ATTACH_MAX / ATTACH_LEAST)
         return true;
     for (unsigned at = 0; at < items->numbers->len; at++) {
         g_autoptr(Held) held = held_find(work_store(work), item(items, at), error);
@@ -195,16 +196,16 @@ bool held_tell_gathered(Work *work, const List *list, int64_t *posts, GError **e
         return false;
     if (items.numbers->len == 0)
         return true;
-    if (list->admin_immed_notify &&
+    if (list->settings->admin_immed_notify &&
         !held_notice_due(store, list->list_id, work_now(work), work_site(work)->held_notice_interval, &due, error))
         return false;
-    if (list->admin_immed_notify && !due)
+    if (list->settings->admin_immed_notify && !due)
         return true;
     for (unsigned at = 0; at < items.numbers->len; at++)
         if (!held_set_told(store, item(&items, at), HELD_TOLD_MANY, error))
             return false;
     *posts = items.numbers->len;
-    if (!list->admin_immed_notify)
+    if (!list->settings->admin_immed_notify)
         return true;
     if (items.numbers->len > 1) {
         g_autofree char *count = number_text(items.numbers->len);

@@ -19,6 +19,7 @@
 #include "mail/answer.h"
 #include "mail/message.h"
 #include "store/held.h"
+#include "store/list_setting.h"
 #include "switchboard/meta.h"
 
 #define ATTACH_MAX (48 * 1024) /* bytes of the post's header */
@@ -237,9 +238,11 @@ bool held_post_expire(Work *work, const List *list, int64_t *discarded, GError *
     const HeldFilter unconfirmed = {.list_id = list->list_id, .asked_before = work_now(work)};
     if (!discard_all(work, &unconfirmed, "its sender did not confirm the address", discarded, error))
         return false;
-    if (list->max_days_to_hold == 0)
+    if (list->settings->max_days_to_hold == 0)
         return true;
-    const HeldFilter old = {.list_id = list->list_id, .before = work_now(work) - list->max_days_to_hold * DAY};
-    g_autofree char *why = g_strdup_printf("held for max_days_to_hold = %" G_GINT64_FORMAT, list->max_days_to_hold);
+    const HeldFilter old = {.list_id = list->list_id,
+                            .before = work_now(work) - list->settings->max_days_to_hold * DAY};
+    g_autofree char *why = g_strdup_printf("held for max_days_to_hold = %" G_GINT64_FORMAT,
+                                           list->settings->max_days_to_hold);
     return discard_all(work, &old, why, discarded, error);
 }

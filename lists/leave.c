@@ -6,6 +6,7 @@
 #include "base/mailbox.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
+#include "store/list_setting.h"
 #include "store/member.h"
 
 /* ---- ways ---- */
@@ -154,7 +155,7 @@ bool leave_peek(const Work *work, const char *token, LeaveView *view, GError **e
     view->list_id = g_strdup(found->list_id);
     view->address = g_strdup(read.recipient);
     view->is_member = there != NULL;
-    view->moderated = workflow_next(found->unsubscription_policy, FACT_CONFIRMED | FACT_VERIFIED) ==
+    view->moderated = workflow_next(found->settings->unsubscription_policy, FACT_CONFIRMED | FACT_VERIFIED) ==
                       WORKFLOW_ASK_MODERATOR;
     member_free(there);
     return true;

@@ -17,6 +17,7 @@
 #include "mail/fold.h"
 #include "store/account.h"
 #include "store/language.h"
+#include "store/list_setting.h"
 #include "store/session.h"
 #include "store/user.h"
 #include "switchboard/meta.h"
@@ -75,11 +76,12 @@ static char *fill(const Work *work, const List *list, const char *to, const char
 {
     g_autofree char *owner = list_address(list, "owner"), *request = list_address(list, "request");
     g_autofree char *join = list_address(list, "join"), *leave = list_address(list, "leave");
-    const char *name = list->display_name && *list->display_name ? list->display_name : list->list_name;
+    const char *name = list->settings->display_name && *list->settings->display_name ? list->settings->display_name
+                                                                                     : list->list_name;
     const TemplateList about = {
-        .name = name, .local_name = list->list_name, .display_name = name, .description = list->description,
-        .info = list->info, .list_id = list->list_id, .mail_host = list->mail_host,
-        .posting_address = list->posting_address, .language = list->preferred_language, .owner = owner,
+        .name = name, .local_name = list->list_name, .display_name = name, .description = list->settings->description,
+        .info = list->settings->info, .list_id = list->list_id, .mail_host = list->mail_host,
+        .posting_address = list->posting_address, .language = list->settings->preferred_language, .owner = owner,
         .request = request, .join = join, .leave = leave};
     const char *site_owner = work_site(work)->site_owner;
     TemplateValue values[VALUES_MAX] = {0}, common[TEMPLATE_LIST_VALUES];
@@ -119,7 +121,7 @@ static const List *words_of(const List *list, const char *template)
 /* The file, in the first language and folder that have it. list NULL: the site's. */
 static char *load_file(const Work *work, const List *list, const char *language, const char *template)
 {
-    const char *const languages[] = {language, list ? list->preferred_language : LANGUAGE_DEFAULT, "en"};
+    const char *const languages[] = {language, list ? list->settings->preferred_language : LANGUAGE_DEFAULT, "en"};
     const char *site = work_site(work)->templates;
     for (size_t at = 0; at < G_N_ELEMENTS(languages); at++) {
         char *text = site ? template_load_from(site, languages[at], template) : NULL;
@@ -154,7 +156,7 @@ static char *load_installed(const Work *work, const List *list, const char *lang
 char *letter_text(const Work *work, const List *list, const char *language, const char *template, GError **error)
 {
     const TemplateName *name = template_name_find(template);
-    const char *wanted = language ? language : list->preferred_language;
+    const char *wanted = language ? language : list->settings->preferred_language;
     TemplateText *found = NULL;
     const List *whose = words_of(list, template);
     if (name && !template_text_find(work_store(work), name->mailman, whose, wanted, &found, error))
@@ -193,7 +195,7 @@ char *letter_language(const Work *work, const List *list, const char *address)
     g_autoptr(GError) error = NULL;
     if (!address_language(work_store(work), list ? list->list_id : NULL, address, &language, &error))
         log_warn("the language of <%s> is not known: %s", address, error->message);
-    return language ? language : g_strdup(list ? list->preferred_language : LANGUAGE_DEFAULT);
+    return language ? language : g_strdup(list ? list->settings->preferred_language : LANGUAGE_DEFAULT);
 }
 
 /* The text with the placeholder of what it must say, where it has it not; consumes it. g_free() */
@@ -285,7 +287,7 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
     g_autofree char *language = letter->language ? g_strdup(letter->language)
                                 : letter->to && !letter->recipients
                                     ? letter_language(work, words_of(list, letter->template), letter->to)
-                                    : g_strdup(list->preferred_language);
+                                    : g_strdup(list->settings->preferred_language);
     g_autofree char *template = letter_text(work, list, language, letter->template, &why);
     if (!template && !g_error_matches(why, FAIL, FAIL_MISSING))
         return fail_with(error, &why);
@@ -560,7 +562,7 @@ char *letter_sentence(const Work *work, const List *list, const char *language, 
 {
     /* A site's own file need not have every sentence: then the built-in one, then the English one. */
     const char *const folders[] = {work_site(work)->templates, NULL, NULL, NULL};
-    const char *own = list->preferred_language;
+    const char *own = list->settings->preferred_language;
     const char *const languages[] = {language ? language : own, language ? language : own, own, "en"};
     for (size_t at = 0; at < G_N_ELEMENTS(folders); at++) {
         g_autofree char *text = template_load_from(folders[at], languages[at], "answers");

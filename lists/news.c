@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "lists/keys.h"
+#include "store/list_setting.h"
 #include "store/news.h"
 #include "switchboard/meta.h"
 
@@ -12,8 +13,8 @@
 /* The runner that finds the list nowhere in its group takes the group's last number; the entry wakes it. */
 bool news_catch_up(Work *work, const List *list, int64_t number, GError **error)
 {
-    const char *group = list->linked_newsgroup;
-    if (!list->gateway_to_mail || !group || !*group)
+    const char *group = list->settings->linked_newsgroup;
+    if (!list->settings->gateway_to_mail || !group || !*group)
         return fail(error, FAIL_RACE, "%s gets no articles of a news group; that needs linked_newsgroup and "
                     "gateway_to_mail", list->posting_address);
     if (!news_set_watermark(work_store(work), list->list_id, group, number, error))

@@ -12,6 +12,7 @@
 #include "lists/letter.h"
 #include "mail/answer.h"
 #include "mail/message.h"
+#include "store/list_setting.h"
 #include "store/member.h"
 #include "switchboard/meta.h"
 
@@ -150,8 +151,9 @@ static bool send(Work *work, const Scheduled *post, GError **error)
     if (!list)
         return false;
     event_tell(work, EVENT_POST_ACCEPTED, post->list_id,
-               json_pack("{ss* ss* ss*}", "sender", list->anonymous_list ? list->posting_address : post->sender,
-                         "subject", post->subject, "message_id", post->message_id));
+               json_pack("{ss* ss* ss*}", "sender",
+                         list->settings->anonymous_list ? list->posting_address : post->sender, "subject",
+                         post->subject, "message_id", post->message_id));
     return true;
 }
 
@@ -183,7 +185,7 @@ bool scheduled_post_drop(Work *work, int64_t number, GError **error)
  * none. */
 static bool find_doubt(const Work *work, const List *list, const Scheduled *post, char **why, GError **error)
 {
-    if (list->emergency) {
+    if (list->settings->emergency) {
         *why = g_strdup("Emergency moderation is in effect for this list.");
         return true;
     }

@@ -10,6 +10,7 @@
 #include "mail/message.h"
 #include "mail/mime.h"
 #include "store/list.h"
+#include "store/list_setting.h"
 
 #define POSTS_READ 100    /* addresses in fields of a post */
 #define ADDRESSES_READ 10 /* of a field of a letter; each may cost several look-ups */
@@ -73,7 +74,7 @@ static bool add_piece(const ShadowMailReading *reading, ShadowSense sense, const
     *added = NULL;
     if (!list)
         return false;
-    const char *token = list->anonymous_list && names->date ? names->date : names->message_id;
+    const char *token = list->settings->anonymous_list && names->date ? names->date : names->message_id;
     if (!token)
         return true;
     ShadowPiece *piece = *added = g_new0(ShadowPiece, 1);

@@ -19,6 +19,7 @@
 #include "lists/workflow.h"
 #include "store/autoresponse.h"
 #include "store/ban.h"
+#include "store/list_setting.h"
 #include "store/user.h"
 
 #define TOKEN_VALUES 4
@@ -107,7 +108,7 @@ static bool write_token(Work *work, const List *list, const Pending *request, co
     for (size_t at = 0; about->values && about->values[at].name && at < TOKEN_VALUES; at++)
         values[7 + at] = about->values[at];
     ListLetter letter = {.template = about->template, .values = values, .language = language,
-                         .from_name = of_site ? NULL : list->display_name,
+                         .from_name = of_site ? NULL : list->settings->display_name,
                          .from = about->no_answer ? work_site(work)->site_owner : back.address, .to = about->to,
                          .personal = true};
     return work_letter(work, list, &letter, error);
@@ -206,7 +207,7 @@ static bool ask_moderator(Work *work, const List *list, Pending *request, Subscr
     tell_opened(work, list, request, "moderator");
     if (request->facts & FACT_BRAKED) /* of which there may be very many: one letter about all */
         return leave_brake_tell_owners(work, list, request, error);
-    if (!list->admin_immed_notify)
+    if (!list->settings->admin_immed_notify)
         return true;
     g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, request->number);
     const char *name = request->display_name;
@@ -271,11 +272,11 @@ static bool do_join(Work *work, const List *list, Pending *request, Subscription
     const TemplateValue values[] = {{"address", request->address}, {0}};
     ListLetter welcome = {.template = "welcome", .values = values, .to = request->address};
     bool welcomed = request->welcome == WELCOME_YES ||
-                    (request->welcome == WELCOME_AS_LIST && list->send_welcome_message);
+                    (request->welcome == WELCOME_AS_LIST && list->settings->send_welcome_message);
     if (welcomed && !subscription_may_write(work, list, request, welcome.template, &welcomed, error))
         return false;
     return subscription_end(work, request, error) && (!welcomed || work_letter(work, list, &welcome, error)) &&
-           (!list->admin_notify_mchanges ||
+           (!list->settings->admin_notify_mchanges ||
             subscription_tell_owners(work, list, request, "member_joined", NULL, error));
 }
 
@@ -287,7 +288,7 @@ static bool do_leave(Work *work, const List *list, Pending *request, Subscriptio
         return false;
     subscription->result = left ? SUBSCRIPTION_DONE : SUBSCRIPTION_NO_CHANGE;
     return subscription_end(work, request, error) &&
-           (!left || !list->admin_notify_mchanges ||
+           (!left || !list->settings->admin_notify_mchanges ||
             subscription_tell_owners(work, list, request, "member_left", name, error));
 }
 
@@ -309,9 +310,9 @@ void subscription_note(Work *work, const List *list, const Pending *request, Sub
  * leave. */
 static SubscriptionPolicy policy_for(const List *list, const Pending *request)
 {
-    return request->kind == PENDING_JOIN        ? list->subscription_policy
+    return request->kind == PENDING_JOIN        ? list->settings->subscription_policy
            : request->way == LEAVE_BY_COMPLAINT ? POLICY_OPEN
-                                                : list->unsubscription_policy;
+                                                : list->settings->unsubscription_policy;
 }
 
 /* Joining and leaving. */

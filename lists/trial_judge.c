@@ -10,6 +10,7 @@
 #include "posting/external.h"
 #include "posting/judge.h"
 #include "posting/order.h"
+#include "store/list_setting.h"
 #include "switchboard/meta.h"
 #include "switchboard/spool.h"
 
@@ -104,7 +105,7 @@ static bool decide(Post *post, Verdict *verdict, GError **error)
 
 static bool handle(Post *post, GError **error)
 {
-    const char *name = post->list->posting_pipeline;
+    const char *name = post->list->settings->posting_pipeline;
     const Pipeline *pipeline = order_pipeline(post->site->orders, name);
     if (pipeline)
         return pipeline_run(pipeline, post, error);

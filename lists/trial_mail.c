@@ -18,6 +18,7 @@
 #include "lists/keys.h"
 #include "store/held.h"
 #include "store/list_archive.h"
+#include "store/list_setting.h"
 #include "switchboard/meta.h"
 
 #define SLACK (3600 * CLOCK_SECOND) /* between the acceptance of a post and its arrival, as the archive has it */
@@ -187,7 +188,8 @@ static bool has_passed(const TrialMails *mails, Message *message, GError **error
 /* Take the prefix of the list off, as handler subject-prefix puts it on. */
 static void restore_subject(const List *list, Message *message)
 {
-    g_autofree char *pattern = g_strstrip(g_strdup(list->subject_prefix ? list->subject_prefix : ""));
+    g_autofree char *pattern = g_strstrip(
+        g_strdup(list->settings->subject_prefix ? list->settings->subject_prefix : ""));
     const Field *field = message_find(message, "Subject", NULL);
     g_autofree char *value = field && *pattern ? field_value_folded(field) : NULL;
     size_t length = value ? subject_prefix_length(value, pattern) : 0;

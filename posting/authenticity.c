@@ -9,6 +9,7 @@
 #include "mail/dmarc.h"
 #include "mail/domain_name.h"
 #include "posting/authors.h"
+#include "store/list_setting.h"
 
 /* More would only be somebody's trick to make the field long. */
 #define RESULTS_MAX 30
@@ -136,7 +137,7 @@ bool authenticity_find(Post *post)
 bool authenticity_seal(const Post *post, ArcSeal *seal)
 {
     const Authenticity *found = post->authenticity;
-    if (!found || post->list->anonymous_list || !arc_may_seal(&found->chain))
+    if (!found || post->list->settings->anonymous_list || !arc_may_seal(&found->chain))
         return false;
     *seal = (ArcSeal){found->chain, found->results, post->now};
     return true;

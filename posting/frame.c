@@ -3,6 +3,7 @@
 #include "posting/frame.h"
 
 #include "posting/list_cache.h"
+#include "store/list_setting.h"
 
 /* The setting, or the first of the templates of these names. */
 static bool find_one(const Post *post, const char *setting, const char *const *names, char **text, GError **error)
@@ -22,8 +23,8 @@ bool frame_find(const Post *post, char **above, char **below, GError **error)
     if (post->digest)
         return true;
     g_autofree char *header = NULL;
-    if (!find_one(post, post->list->msg_header, headers, &header, error) ||
-        !find_one(post, post->list->msg_footer, footers, below, error))
+    if (!find_one(post, post->list->settings->msg_header, headers, &header, error) ||
+        !find_one(post, post->list->settings->msg_footer, footers, below, error))
         return false;
     *above = g_steal_pointer(&header);
     return true;

@@ -10,6 +10,7 @@
 #include "store/ban.h"
 #include "store/held.h"
 #include "store/list_post.h"
+#include "store/list_setting.h"
 
 void judge_soon(Post *post, const char *list_id)
 {
@@ -25,7 +26,7 @@ void judge_soon(Post *post, const char *list_id)
 
 bool judge_run(Post *post, Verdict *verdict, GError **error)
 {
-    const char *name = post->for_owners ? post->list->owner_chain : post->list->posting_chain;
+    const char *name = post->for_owners ? post->list->settings->owner_chain : post->list->settings->posting_chain;
     const Chain *chain = order_chain(post->site ? post->site->orders : NULL, name);
     if (!chain) {
         log_error("list %s: there is no chain %s; its posts are held", post->list->list_id, name);
@@ -55,7 +56,8 @@ static bool find_room(Post *post, Verdict *verdict, bool *stranger, GError **err
 {
     HeldRoom taken;
     uint64_t most = list_refused_size(post->list);
-    int64_t room = MIN(post->list->max_held_size, INT32_MAX) * 1024 * 1024, size = (int64_t)post->size + HELD_ROW_BYTES;
+    int64_t room = MIN(post->list->settings->max_held_size, INT32_MAX) * 1024 * 1024,
+            size = (int64_t)post->size + HELD_ROW_BYTES;
     if (most > 0 && post->size > most) { /* it came by another door than lmtp, or in parts */
         *verdict = VERDICT_REJECT;
         post_add_reason(post, "The message has %zu octets; the list allows %" PRIu64 " KiB.", post->size, most / 1024);

@@ -3,6 +3,7 @@
 #include "posting/list_cache.h"
 
 #include "store/header_match.h"
+#include "store/list_setting.h"
 #include "store/template_text.h"
 
 #define LISTS_MAX 10000
@@ -88,7 +89,7 @@ GPtrArray *list_cache_header_matches(ListCache *cache, Store *store, const char 
 static char *read_template(Store *store, const List *list, const char *name, GError **error)
 {
     TemplateText *found = NULL;
-    if (!template_text_find(store, name, list, list->preferred_language, &found, error))
+    if (!template_text_find(store, name, list, list->settings->preferred_language, &found, error))
         return NULL;
     g_autoptr(TemplateText) row = found;
     return row && row->text ? g_steal_pointer(&row->text) : g_strdup("");

@@ -9,6 +9,7 @@
 #include "mail/dmarc.h"
 #include "posting/authors.h"
 #include "posting/frame.h"
+#include "store/list_setting.h"
 
 /* A list that waits for the DNS does so for a day; then the post goes as if there were a policy. */
 #define PATIENCE (24 * 3600 * CLOCK_SECOND)
@@ -28,13 +29,13 @@ static bool is_gentle(Mitigation action)
 static NamesAnswer find_for(const Post *post, const char *author)
 {
     const List *list = post->list;
-    Mitigation action = (Mitigation)list->dmarc_mitigate_action;
+    Mitigation action = (Mitigation)list->settings->dmarc_mitigate_action;
     g_autofree char *domain = NULL;
     DmarcRecord record;
     if (address_same(author, list->posting_address) || !address_split(author, NULL, &domain))
         return NAMES_NONE;
-    if ((is_gentle(action) && list->dmarc_mitigate_unconditionally) ||
-        pattern_match_any(list->dmarc_addresses, author, post->patterns))
+    if ((is_gentle(action) && list->settings->dmarc_mitigate_unconditionally) ||
+        pattern_match_any(list->settings->dmarc_addresses, author, post->patterns))
         return NAMES_FOUND;
     NamesAnswer answer = post->names ? dmarc_find(post->names, domain, &record, NULL) : NAMES_TROUBLE;
     if (answer != NAMES_FOUND)
@@ -48,11 +49,11 @@ static NamesAnswer find_for(const Post *post, const char *author)
  * name, so it is as one whose policy is reject. */
 static NamesAnswer find(const Post *post, Mitigation *mitigation)
 {
-    Mitigation action = (Mitigation)post->list->dmarc_mitigate_action;
+    Mitigation action = (Mitigation)post->list->settings->dmarc_mitigate_action;
     bool readable, demanded = false;
     NamesAnswer worst = NAMES_NONE;
     *mitigation = MITIGATION_NONE;
-    if (action == MITIGATION_NONE || post->list->anonymous_list || post->ours)
+    if (action == MITIGATION_NONE || post->list->settings->anonymous_list || post->ours)
         return NAMES_NONE;
     g_autoptr(GPtrArray) authors = authors_read(post, &readable);
     for (guint at = 0; readable && at < authors->len; at++) {
@@ -65,7 +66,8 @@ static NamesAnswer find(const Post *post, Mitigation *mitigation)
         return NAMES_FOUND;
     }
     if (worst == NAMES_TROUBLE)
-        *mitigation = post->list->dmarc_without_answer == DMARC_WITHOUT_PASS ? MITIGATION_NONE : gentle(action);
+        *mitigation = post->list->settings->dmarc_without_answer == DMARC_WITHOUT_PASS ? MITIGATION_NONE
+                                                                                       : gentle(action);
     return worst;
 }
 
@@ -100,7 +102,7 @@ static NamesAnswer find_with_key(const Post *post, Mitigation *mitigation)
 {
     NamesAnswer answer = find(post, mitigation);
     if (answer == NAMES_PENDING || *mitigation == MITIGATION_NONE || *mitigation != gentle(*mitigation) ||
-        !post->list->dmarc_keep_signed || !post->names)
+        !post->list->settings->dmarc_keep_signed || !post->names)
         return answer;
     return author_signed(post, post->message) == NAMES_PENDING ? NAMES_PENDING : answer;
 }
@@ -109,7 +111,7 @@ bool mitigation_unneeded(const Post *post, const Message *copy, bool *unneeded, 
 {
     const List *list = post->list;
     *unneeded = false;
-    if (!list->dmarc_keep_signed || !post->names || list->personalize == PERSONALIZE_FULL)
+    if (!list->settings->dmarc_keep_signed || !post->names || list->settings->personalize == PERSONALIZE_FULL)
         return true;
     g_autofree char *above = NULL, *below = NULL;
     if (!frame_find(post, &above, &below, error))
@@ -132,5 +134,5 @@ NamesAnswer mitigation_find(Post *post, Mitigation *mitigation)
 
 bool mitigation_waits(const Post *post)
 {
-    return post->list->dmarc_without_answer == DMARC_WITHOUT_WAIT && post->now - post->arrival < PATIENCE;
+    return post->list->settings->dmarc_without_answer == DMARC_WITHOUT_WAIT && post->now - post->arrival < PATIENCE;
 }

@@ -12,6 +12,7 @@
 #include "mail/answer.h"
 #include "posting/authenticity.h"
 #include "posting/loop.h"
+#include "store/list_setting.h"
 
 static void send_free(void *data)
 {
@@ -260,10 +261,10 @@ char *post_reasons(const Post *post, const char *separator)
 /* An empty choice is all of them. */
 bool post_archiver_chosen(const List *list, const PostArchiver *archiver)
 {
-    if (archiver->public_only && list->archive_policy != ARCHIVE_PUBLIC)
+    if (archiver->public_only && list->settings->archive_policy != ARCHIVE_PUBLIC)
         return false;
-    return !list->archivers || !*list->archivers ||
-           g_strv_contains((const char *const *)list->archivers, archiver->name);
+    return !list->settings->archivers || !*list->settings->archivers ||
+           g_strv_contains((const char *const *)list->settings->archivers, archiver->name);
 }
 
 bool post_may_answer(Post *post)

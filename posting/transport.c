@@ -2,6 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/transport.h"
 
+#include "store/list_setting.h"
+
 char *transport_section(const Config *config, const char *transport)
 {
     if (!transport || !*transport)
@@ -12,8 +14,8 @@ char *transport_section(const Config *config, const char *transport)
 
 bool transport_defragments(const Config *config, const List *list)
 {
-    if (list->defragment != DEFRAGMENT_DEFAULT)
-        return list->defragment == DEFRAGMENT_ON;
-    g_autofree char *section = transport_section(config, list->transport);
+    if (list->settings->defragment != DEFRAGMENT_DEFAULT)
+        return list->settings->defragment == DEFRAGMENT_ON;
+    g_autofree char *section = transport_section(config, list->settings->transport);
     return section && config_bool(config, section, "defragment");
 }

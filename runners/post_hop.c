@@ -17,6 +17,7 @@
 #include "runners/fan_out.h"
 #include "runners/keys.h"
 #include "store/list_archive.h"
+#include "store/list_setting.h"
 #include "switchboard/fault.h"
 
 #define HEADER_MAX (48 * 1024) /* bytes of a post's header in a letter about it */
@@ -46,7 +47,7 @@ static void describe(Draft *draft, const Post *post)
     post_hop_findings(meta, post);
     if (post->post_id > 0)
         meta_set_integer(meta, KEY_POST_ID, post->post_id);
-    if (post->post_id > 0 && post->list->anonymous_list) {
+    if (post->post_id > 0 && post->list->settings->anonymous_list) {
         g_autofree char *id = message_id(post->message);
         meta_set_string(meta, KEY_SENDER, post->list->posting_address);
         meta_set_string(meta, KEY_MESSAGE_ID, id);
@@ -71,8 +72,8 @@ static Draft *make_out(Entry *entry, const Post *post, const PostSend *send, con
     json_object_del(meta, KEY_HITS);
     json_object_del(meta, KEY_MISSES);
     meta_set_string(meta, KEY_ENVELOPE_SENDER, send->envelope_sender);
-    if (post->list->transport && *post->list->transport)
-        meta_set_string(meta, KEY_TRANSPORT, post->list->transport);
+    if (post->list->settings->transport && *post->list->settings->transport)
+        meta_set_string(meta, KEY_TRANSPORT, post->list->settings->transport);
     g_autofree char *slice = canary_shard(post->list->list_id, meta_string(meta, KEY_MESSAGE_ID, NULL), "out");
     if (slice)
         meta_set_string(meta, META_SHARD, slice);
@@ -82,7 +83,7 @@ static Draft *make_out(Entry *entry, const Post *post, const PostSend *send, con
 /* May the relay make the senders of the recipients? Only where that is all in which copies differ. */
 static bool relay_makes_senders(const Config *config, const Post *post, const PostSend *send)
 {
-    g_autofree char *section = transport_section(config, post->list->transport);
+    g_autofree char *section = transport_section(config, post->list->settings->transport);
     bool alike = !send->holes || send->holes->len == 0;
     return send->verp && alike && section && config_bool(config, section, "xverp");
 }
@@ -151,7 +152,8 @@ static Draft *add_block(const Blocks *blocks, const char *host, BlockStream *str
 
 static BlockPlan plan_part(const Blocks *blocks, int64_t count)
 {
-    return blocks_plan(runner_config(blocks->runner), blocks->post->list->transport, count, blocks->copies != NULL);
+    return blocks_plan(runner_config(blocks->runner), blocks->post->list->settings->transport, count,
+                       blocks->copies != NULL);
 }
 
 /* The blocks of one host after those of the other; the last takes what members there are beyond the number. */
@@ -264,7 +266,7 @@ static bool add_members(Runner *runner, Entry *entry, const Post *post, const Po
 /* A few recipients stay together; if one instance has the domains of all, it gets them. */
 static void choose_instance(Runner *runner, const Post *post, Draft *draft)
 {
-    BlockPlan plan = blocks_plan(runner_config(runner), post->list->transport, 1, false);
+    BlockPlan plan = blocks_plan(runner_config(runner), post->list->settings->transport, 1, false);
     if (!plan.by_domain)
         return;
     unsigned instance = blocks_instance(post->given[0], plan.instances);
@@ -298,7 +300,7 @@ static void add_archive(Entry *entry, const Post *post, const PostSend *send, Ou
     json_object_set_new(draft_meta(draft), KEY_ARCHIVERS, names);
     g_autofree char *bounces = post_list_address(post->list, "bounces");
     meta_set_string(draft_meta(draft), KEY_LIST_ADDRESS, post->list->posting_address);
-    meta_set_bool(draft_meta(draft), KEY_ARCHIVE_CLOSED, post->list->archive_policy != ARCHIVE_PUBLIC);
+    meta_set_bool(draft_meta(draft), KEY_ARCHIVE_CLOSED, post->list->settings->archive_policy != ARCHIVE_PUBLIC);
     g_autofree char *name = list_archive_name(post->list->list_id, post->list->archive);
     if (post->list->archive > 0)
         meta_set_string(draft_meta(draft), KEY_ARCHIVE_NAME, name);
@@ -380,7 +382,7 @@ bool post_hop(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError
     bool owner = g_str_equal(to, TO_OWNER);
     if (g_str_equal(to, TO_DIGEST))
         return digest_hop(runner, entry, post, outcome, error);
-    const char *name = owner ? post->list->owner_pipeline : post->list->posting_pipeline;
+    const char *name = owner ? post->list->settings->owner_pipeline : post->list->settings->posting_pipeline;
     const Pipeline *pipeline = order_pipeline(post->site->orders, name);
     if (!pipeline) /* who chose it wanted something done to the posts: they do not go without it */
         return fail(error, FAIL_NEVER, "the configuration has no pipeline %s, which the list has chosen", name);

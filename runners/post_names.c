@@ -10,6 +10,7 @@
 #include "runners/keys.h"
 #include "runners/list_posts.h"
 #include "runners/names.h"
+#include "store/list_setting.h"
 
 /* A name server nearby answers within this; to wait so long costs less than to put the entry back. But the runner never
  * spends more than a fiftieth of its time on waiting. */
@@ -80,7 +81,7 @@ static NamesAnswer find(SharedNames *shared, Post *post, NamesAnswer (*find_now)
 /* Does the pipeline of the owners, which may be the site's own, want to know of signatures? */
 static bool owners_want_authenticity(const Post *post)
 {
-    const Pipeline *pipeline = order_pipeline(post->site->orders, post->list->owner_pipeline);
+    const Pipeline *pipeline = order_pipeline(post->site->orders, post->list->settings->owner_pipeline);
     for (const Handler *const *handler = pipeline ? pipeline->handlers : NULL; handler && *handler; handler++)
         if (*handler == &handler_validate_authenticity)
             return true;

@@ -38,9 +38,10 @@ bool action_parse(const char *text, Action *action)
 
 uint64_t list_refused_size(const List *list)
 {
-    if (list->max_message_size == 0 || list->refuse_message_size == 0)
+    if (list->settings->max_message_size == 0 || list->settings->refuse_message_size == 0)
         return 0;
-    return (uint64_t)MAX(2 * MIN(list->max_message_size, INT32_MAX), list->refuse_message_size) * 1024;
+    return (uint64_t)MAX(2 * MIN(list->settings->max_message_size, INT32_MAX), list->settings->refuse_message_size) *
+           1024;
 }
 
 void list_free(List *list)
@@ -48,6 +49,7 @@ void list_free(List *list)
     if (!list)
         return;
     list_settings_clear(list);
+    g_free(list->settings);
     g_free(list->list_id);
     g_free(list->list_name);
     g_free(list->mail_host);
@@ -73,6 +75,7 @@ static bool read_settings(Store *store, List *list, int64_t key, GError **error)
 static List *read_columns(Query *query)
 {
     List *list = g_new0(List, 1);
+    list->settings = g_new0(ListSettings, 1);
     store_key_id(query_integer(query, 0), list->id);
     list->list_id = g_strdup(query_text(query, 1));
     list->list_name = g_strdup(query_text(query, 2));

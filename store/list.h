@@ -26,62 +26,7 @@ typedef struct List {
     int64_t created_at, last_post_at;
     int64_t post_id, archive; /* number of the next post, from 1; which archive it has (list_archive.h) */
 
-    /* settings (list_settings[]) */
-    char *display_name, *description, *info, *subject_prefix, *preferred_language, *reply_to_address;
-    char *msg_header, *msg_footer; /* templates */
-    char **acceptable_aliases;
-    char **accept_these_nonmembers, **hold_these_nonmembers, **reject_these_nonmembers, **discard_these_nonmembers;
-    char **archivers; /* names of [archiver.NAME]; empty: all */
-    char *moderator_password; /* hash (store/password.h); "": none */
-    char *family;             /* name of the [style.NAME] whose settings hold for the list; empty: none */
-    char *transport;  /* name of [transport.NAME]; empty: the default one */
-    char *posting_chain, *owner_chain, *posting_pipeline, *owner_pipeline; /* of [chain.NAME], [pipeline.NAME] */
-    int default_member_action, default_nonmember_action; /* Action */
-    int archive_policy, archive_rendering_mode;          /* ArchivePolicy; text or markdown, for HyperKitty */
-    int member_roster_visibility;                        /* RosterVisibility */
-    int reply_goes_to_list;                              /* ReplyGoesTo */
-    int personalize;                                     /* Personalize */
-    int subscription_policy, unsubscription_policy;      /* SubscriptionPolicy */
-    bool advertised, allow_list_posts, anonymous_list, emergency, administrivia;
-    bool include_rfc2369_headers, first_strip_reply_to, require_explicit_destination;
-    bool sender_confirmation, respond_to_post_requests, admin_immed_notify, admin_notify_mchanges;
-    bool admin_notify_held_with_attachment, probe_add_dsn;
-    bool send_welcome_message, send_goodbye_message, process_bounces;
-    int64_t max_days_to_hold; /* 0: for ever */
-    bool digests_enabled, digest_send_periodic, digest_is_default;
-    int digest_volume_frequency, digest_period, digest_hour; /* DigestVolume; DigestPeriod; local time */
-    int64_t digest_size_threshold, digest_post_threshold;    /* KiB; posts; 0: no limit */
-    int autorespond_owner, autorespond_postings, autorespond_requests; /* Autorespond */
-    char *autoresponse_owner_text, *autoresponse_postings_text, *autoresponse_request_text;
-    int64_t autoresponse_grace_period; /* us */
-    int defragment;      /* DefragmentWish */
-    int partial_action;  /* PartialAction */
-    int fragment_expiry; /* FragmentExpiry */
-    int64_t notices;     /* days; 0: as the site says */
-    int64_t max_message_size, refuse_message_size, max_held_size, max_num_recipients; /* KiB, KiB, MiB; 0: no limit */
-    int64_t burst_factor, burst_least; /* times as many posts in an hour as before, 0: any; posts in an hour */
-    int64_t bounce_score_threshold; /* points; 0: nobody is disabled */
-    int64_t bounce_temporary_weight; /* hundredths of a point */
-    int64_t bounce_info_stale_after; /* us */
-    int64_t bounce_you_are_disabled_warnings;
-    int64_t bounce_you_are_disabled_warnings_interval; /* us */
-    char **filter_types, **pass_types, **filter_extensions, **pass_extensions;
-    int filter_action; /* FilterAction */
-    bool filter_content, collapse_alternatives, convert_html_to_plaintext, filter_report;
-    char **topics; /* "NAME: PATTERN" */
-    int64_t topics_bodylines_limit;
-    bool topics_enabled;
-    char *bounce_matching_headers; /* lines "FIELD: PATTERN" */
-    int newsgroup_moderation;      /* NewsgroupModeration */
-    bool gateway_to_news, gateway_to_mail, nntp_prefix_subject_too;
-    char *dmarc_moderation_notice, *dmarc_wrapped_message_text, *linked_newsgroup;
-    char **dmarc_addresses;
-    int dmarc_mitigate_action; /* in the order of posting's Mitigation */
-    int dmarc_without_answer;  /* DmarcWithoutAnswer */
-    bool dmarc_mitigate_unconditionally, dmarc_keep_signed;
-    bool bounce_notify_owner_on_bounce_increment, bounce_notify_owner_on_disable, bounce_notify_owner_on_removal;
-    int bounce_complaint_action;         /* ComplaintAction */
-    int forward_unrecognized_bounces_to; /* BounceForward */
+    struct ListSettings *settings; /* store/list_setting.h */
 } List;
 
 uint64_t list_refused_size(const List *list); /* bytes above which a post is refused, not held; 0: none is refused */

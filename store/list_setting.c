@@ -30,10 +30,10 @@
 #define OF_SITE(...) SETTING(REACHES_SITE, __VA_ARGS__)
 #define OWN_OF_LIST(...) OF_LIST(__VA_ARGS__, .own = true)
 #define OWN_OF_SITE(...) OF_SITE(__VA_ARGS__, .own = true)
-#define SETTING(how_far, field, setting_type, value, allowed, ...) \
-    { \
-        .reach = how_far, .name = #field, .type = setting_type, .offset = offsetof(List, field), .fallback = value, \
-        .choices = allowed, .about = __VA_ARGS__ \
+#define SETTING(how_far, field, setting_type, value, allowed, ...)                                       \
+    {                                                                                                    \
+        .reach = how_far, .name = #field, .type = setting_type, .offset = offsetof(ListSettings, field), \
+        .fallback = value, .choices = allowed, .about = __VA_ARGS__                                      \
     }
 
 const ListSetting list_settings[] = {
@@ -309,7 +309,7 @@ const ListSetting list_settings[] = {
 
 static void *field(const List *list, const ListSetting *setting)
 {
-    return (char *)list + setting->offset;
+    return (char *)list->settings + setting->offset;
 }
 
 const ListSetting *list_setting_find(const char *name, GError **error)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "store/list_setting.h"
 #include "store/store_internal.h"
 
 bool topic_split(const char *topic, char **name, char **pattern)
@@ -22,7 +23,7 @@ bool topic_split(const char *topic, char **name, char **pattern)
 char **topic_names(const List *list)
 {
     g_autoptr(GStrvBuilder) names = g_strv_builder_new();
-    for (char **topic = list->topics; list->topics_enabled && topic && *topic; topic++) {
+    for (char **topic = list->settings->topics; list->settings->topics_enabled && topic && *topic; topic++) {
         g_autofree char *name = NULL, *pattern = NULL;
         if (topic_split(*topic, &name, &pattern))
             g_strv_builder_add(names, name);

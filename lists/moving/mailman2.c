@@ -14,6 +14,7 @@
 #include "lists/moving/setting_list.h"
 #include "mail/mbox.h"
 #include "store/language.h"
+#include "store/list_setting.h"
 
 /* ---- members ---- */
 
@@ -62,14 +63,15 @@ static void set_standing(const Mailman2 *from, BroughtMember *member, const List
     member->bounced_at = date_of(pickle_get(state, "date"));
     if (disabled) {
         const PickleValue *left = pickle_get(state, "noticesleft");
-        int64_t warnings = list->bounce_you_are_disabled_warnings;
+        int64_t warnings = list->settings->bounce_you_are_disabled_warnings;
         member->warnings = CLAMP(warnings - mailman2_number(left, warnings), 0, warnings);
         member->warned_at = member->warnings > 0 ? date_of(pickle_get(state, "lastnotice")) : 0;
         member->disabled_at = member->bounced_at > 0 ? member->bounced_at : clock_now();
-        member->next_at = MAX(member->warned_at + list->bounce_you_are_disabled_warnings_interval, clock_now());
+        member->next_at = MAX(member->warned_at + list->settings->bounce_you_are_disabled_warnings_interval,
+                              clock_now());
     } else if (member->bounced_at > 0 && points > 0) {
         member->score = (int64_t)(CLAMP(points, 0, 1e6) * 100);
-        member->next_at = member->bounced_at + list->bounce_info_stale_after + 1;
+        member->next_at = member->bounced_at + list->settings->bounce_info_stale_after + 1;
     }
 }
 
@@ -102,11 +104,11 @@ static bool take_member(Mailman2 *from, const List *list, const char *key, const
     own.receive_own_postings = options & NOT_OWN ? 0 : -1;
     own.receive_list_copy = options & NO_COPY ? 0 : -1;
     own.hide_address = options & CONCEALED ? -1 : 0;
-    if (language && g_strcmp0(language, list->preferred_language) != 0 && language_check("", language, NULL))
+    if (language && g_strcmp0(language, list->settings->preferred_language) != 0 && language_check("", language, NULL))
         g_strlcpy(own.preferred_language, language, sizeof own.preferred_language);
     static const Action actions[] = {ACTION_HOLD, ACTION_REJECT, ACTION_DISCARD};
     int64_t stricter = CLAMP(mailman2_number(pickle_get(from->config, "member_moderation_action"), 0), 0, 2);
-    bool by_rule = list->default_member_action != ACTION_DEFER;
+    bool by_rule = list->settings->default_member_action != ACTION_DEFER;
     BroughtMember member = {.list_id = list->list_id,
                             .address = email,
                             .display_name = name,

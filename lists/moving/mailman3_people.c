@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "lists/moving/mailman3_internal.h"
+#include "store/list_setting.h"
 
 /* In the order in which the store keeps addresses: by domain, then local part. */
 #define ORDER_OF(a) \
@@ -194,9 +195,10 @@ static void set_standing(BroughtMember *member, const List *list, bool disabled)
     if (disabled) {
         member->score = 0;
         member->disabled_at = MAX(member->bounced_at, 1);
-        member->next_at = MAX(member->warned_at + list->bounce_you_are_disabled_warnings_interval, clock_now());
+        member->next_at = MAX(member->warned_at + list->settings->bounce_you_are_disabled_warnings_interval,
+                              clock_now());
     } else if (member->score > 0) {
-        member->next_at = member->bounced_at + list->bounce_info_stale_after + 1;
+        member->next_at = member->bounced_at + list->settings->bounce_info_stale_after + 1;
     }
 }
 

@@ -19,6 +19,7 @@
 #include "lists/moving/mailman3_internal.h"
 #include "lists/template_name.h"
 #include "store/domain.h"
+#include "store/list_setting.h"
 
 #define INSTALLED "mailman:///"
 #define NONE ((char *)"")
@@ -87,7 +88,7 @@ static bool take_directory(Mailman3 *from, const char *kind, const char *name, c
 static char *installed_file(Mailman3 *from, const List *list, const char *host, const char *uri)
 {
     g_autofree char *name = g_path_get_basename(uri);
-    const char *language = list ? list->preferred_language : "en";
+    const char *language = list ? list->settings->preferred_language : "en";
     const struct {
         const char *kind, *of;
     } places[] = {{"lists", list ? list->list_id : NULL},
@@ -223,7 +224,7 @@ bool mm_footer(Mailman3 *from, const List *list, GError **error)
             return true;
     }
     for (size_t i = 0; i < G_N_ELEMENTS(footers); i++)
-        if (strcmp(footers[i].language, list->preferred_language) == 0)
+        if (strcmp(footers[i].language, list->settings->preferred_language) == 0)
             language = i;
     g_autofree char *footer = g_strdup_printf(
         "_______________________________________________\n%s\n%s${short_listname}-leave@${domain}\n",

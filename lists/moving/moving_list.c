@@ -157,8 +157,9 @@ static bool set_watermark(Moving *moving, const MovingList *from, const List *li
 {
     g_autoptr(List) set = from->watermark >= 0 ? list_by_id(moving->site.store, list->list_id, error) : NULL;
     return from->watermark < 0 ||
-           (set && (!*set->linked_newsgroup || news_set_watermark(moving->site.store, set->list_id,
-                                                                  set->linked_newsgroup, from->watermark, error)));
+           (set && (!*set->settings->linked_newsgroup ||
+                    news_set_watermark(moving->site.store, set->list_id, set->settings->linked_newsgroup,
+                                       from->watermark, error)));
 }
 
 bool moving_list(Moving *moving, const MovingList *from, List **made, GError **error)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "mail/header.h"
 #include "posting/handler.h"
+#include "store/list_setting.h"
 
 /* Fields that carry a password, name readers whom the others must not know, ask readers for receipts, or are the
  * archive's to set. */
@@ -59,7 +60,7 @@ static void make_anonymous(Post *post)
     keep_own_ids(post, "In-Reply-To");
     keep_own_ids(post, "References");
     const List *list = post->list;
-    const char *shown = list->display_name ? list->display_name : "";
+    const char *shown = list->settings->display_name ? list->settings->display_name : "";
     g_autofree char *name = header_phrase(shown, 6);
     g_autofree char *from = *name ? g_strdup_printf("%s\r\n <%s>", name, list->posting_address)
                                   : g_strdup(list->posting_address);
@@ -78,7 +79,7 @@ static bool process(Post *post, GError **error)
 {
     for (size_t at = 0; at < G_N_ELEMENTS(always); at++)
         message_remove(post->message, always[at]);
-    if (post->list->anonymous_list)
+    if (post->list->settings->anonymous_list)
         make_anonymous(post);
     return true;
 }

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "mail/address.h"
 #include "posting/handler.h"
+#include "store/list_setting.h"
 
 /* Mail that came without a Message-ID gets the one that was made for it. */
 static void supply_message_id(Post *post)
@@ -61,20 +62,21 @@ static void merge_own(Post *post)
 static void set_reply_to(Post *post)
 {
     const List *list = post->list;
-    const char *ours = list->reply_goes_to_list == REPLY_POINT_TO_LIST ? list->posting_address : list->reply_to_address;
-    bool munge = list->reply_goes_to_list != REPLY_NO_MUNGING && ours && *ours;
+    const char *ours = list->settings->reply_goes_to_list == REPLY_POINT_TO_LIST ? list->posting_address
+                                                                                 : list->settings->reply_to_address;
+    bool munge = list->settings->reply_goes_to_list != REPLY_NO_MUNGING && ours && *ours;
     if (!munge) {
-        if (list->first_strip_reply_to)
+        if (list->settings->first_strip_reply_to)
             message_remove(post->message, "Reply-To");
         else
             merge_own(post);
         return;
     }
     g_autoptr(GString) own = g_string_new(NULL);
-    if (!list->first_strip_reply_to && append_own(post, ours, own) && own->len > 0)
+    if (!list->settings->first_strip_reply_to && append_own(post, ours, own) && own->len > 0)
         return;
     /* Some mail programs take the first address alone: what the owners wrote goes before the author's. */
-    bool last = list->reply_goes_to_list == REPLY_POINT_TO_LIST && own->len > 0;
+    bool last = list->settings->reply_goes_to_list == REPLY_POINT_TO_LIST && own->len > 0;
     g_autoptr(GString) value = g_string_new(last ? own->str : ours);
     if (last)
         append_address(value, ours);

@@ -13,6 +13,7 @@
 #include "mail/template.h"
 #include "posting/frame.h"
 #include "posting/handler.h"
+#include "store/list_setting.h"
 
 /* The marks of what is filled in for each recipient, or "" where nothing is. */
 typedef struct HoleMarks {
@@ -36,11 +37,19 @@ static char *fill(const Post *post, const PostSend *send, const char *template, 
         return NULL;
     g_autofree char *owner = post_list_address(list, "owner"), *request = post_list_address(list, "request");
     g_autofree char *join = post_list_address(list, "join"), *leave = post_list_address(list, "leave");
-    const TemplateList about = {
-        .name = list->list_name, .local_name = list->list_name, .display_name = list->display_name,
-        .description = list->description, .info = list->info, .list_id = list->list_id, .mail_host = list->mail_host,
-        .posting_address = list->posting_address, .language = list->preferred_language, .owner = owner,
-        .request = request, .join = join, .leave = leave};
+    const TemplateList about = {.name = list->list_name,
+                                .local_name = list->list_name,
+                                .display_name = list->settings->display_name,
+                                .description = list->settings->description,
+                                .info = list->settings->info,
+                                .list_id = list->list_id,
+                                .mail_host = list->mail_host,
+                                .posting_address = list->posting_address,
+                                .language = list->settings->preferred_language,
+                                .owner = owner,
+                                .request = request,
+                                .join = join,
+                                .leave = leave};
     const TemplateValue person[] = {
         {"user_address", marks->fields[COPY_ADDRESS]},
         {"user_email", marks->fields[COPY_ADDRESS]},
@@ -61,7 +70,7 @@ static char *fill(const Post *post, const PostSend *send, const char *template, 
 static void set_unsubscribe(const Post *post, Message *message, const HoleMarks *marks)
 {
     const char *template = post->copies->unsubscribe_url;
-    if (!template || !*template || !post->list->include_rfc2369_headers)
+    if (!template || !*template || !post->list->settings->include_rfc2369_headers)
         return;
     const TemplateValue values[] = {{"token", marks->fields[COPY_UNSUBSCRIBE]},
                                     {"list_id", post->list->list_id},
@@ -85,7 +94,7 @@ static void set_to(const Post *post, Message *message, const HoleMarks *marks)
 {
     static const char *const named[] = {"Cc", "Reply-To", NULL};
     message_set(message, "To", marks->fields[COPY_MAILBOX]);
-    if (post->list->reply_goes_to_list == REPLY_EXPLICIT_HEADER_ONLY)
+    if (post->list->settings->reply_goes_to_list == REPLY_EXPLICIT_HEADER_ONLY)
         return;
     g_autoptr(GPtrArray) present = post_addresses(post, named);
     for (guint at = 0; at < present->len; at++)
@@ -137,7 +146,7 @@ static bool process(Post *post, GError **error)
         return true;
     if (!post->copies)
         post->copies = &all_alike;
-    send->personal = list->personalize != PERSONALIZE_NONE;
+    send->personal = list->settings->personalize != PERSONALIZE_NONE;
     send->verp = wants_verp(post, send);
     const char *url = post->copies->unsubscribe_url;
     bool unsubscribe = (send->personal || send->verp) && url && *url;
@@ -146,7 +155,7 @@ static bool process(Post *post, GError **error)
     g_autofree char *above = NULL, *below = NULL;
     if (!frame_find(post, &above, &below, error))
         return false;
-    if (!above && !below && !unsubscribe && !named && list->personalize != PERSONALIZE_FULL)
+    if (!above && !below && !unsubscribe && !named && list->settings->personalize != PERSONALIZE_FULL)
         return true;
     g_auto(HoleMarks) marks = {0};
     marks.secret = random_word();
@@ -155,7 +164,7 @@ static bool process(Post *post, GError **error)
     Message *message = post_send_message(post, send);
     if (unsubscribe)
         set_unsubscribe(post, message, &marks);
-    if (list->personalize == PERSONALIZE_FULL)
+    if (list->settings->personalize == PERSONALIZE_FULL)
         set_to(post, message, &marks);
     if (named) /* as Mailman calls it: filters of members know it */
         message_set(message, "X-Mailman-Copy", marks.fields[COPY_NAMED]);

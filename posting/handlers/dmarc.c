@@ -13,6 +13,7 @@
 #include "posting/authors.h"
 #include "posting/handler.h"
 #include "posting/mitigation.h"
+#include "store/list_setting.h"
 
 /* The fields that stay in the header of the message around a wrapped post; besides, all List- fields stay. */
 static const char *const kept[] = {"From", "Reply-To", "Archived-At", "Date", "In-Reply-To", "Precedence",
@@ -83,7 +84,7 @@ static char *mailbox_text(const char *phrase, const char *mailbox)
 /* The author stays reachable: in Reply-To where the list leaves that alone, else in Cc. */
 static void keep_author(const Post *post, Message *message, const Address *author)
 {
-    const char *name = post->list->reply_goes_to_list == REPLY_NO_MUNGING ? "Reply-To" : "Cc";
+    const char *name = post->list->settings->reply_goes_to_list == REPLY_NO_MUNGING ? "Reply-To" : "Cc";
     g_autoptr(GPtrArray) present = address_list_new();
     size_t index = 0;
     for (const Field *field; (field = message_find(message, name, &index)); index++)
@@ -123,7 +124,8 @@ static bool make_phrase(const Post *post, const GPtrArray *authors, const char *
 static bool munge(const Post *post, Message *message, GError **error)
 {
     const List *list = post->list;
-    const char *shown = list->display_name && *list->display_name ? list->display_name : list->list_name;
+    const char *shown = list->settings->display_name && *list->settings->display_name ? list->settings->display_name
+                                                                                      : list->list_name;
     g_autoptr(GPtrArray) authors = authors_read(post, NULL);
     g_autofree char *phrase = NULL;
     if (!make_phrase(post, authors, shown, &phrase, error))
@@ -167,7 +169,7 @@ static bool wrap(const Post *post, Message *message, GError **error)
     const char *encoding = has_8bit ? "Content-Transfer-Encoding: 8bit\r\n" : "";
     g_autofree char *inside = g_strconcat("Content-Type: message/rfc822\r\nContent-Disposition: inline\r\n", encoding,
                                           NULL);
-    const char *text = post->list->dmarc_wrapped_message_text;
+    const char *text = post->list->settings->dmarc_wrapped_message_text;
     g_autoptr(GString) body = g_string_new(NULL);
     if (has_8bit)
         message_append(message, "Content-Transfer-Encoding", "8bit");

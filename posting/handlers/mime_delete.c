@@ -7,6 +7,7 @@
 #include "mail/content_filter.h"
 #include "mail/decorate.h"
 #include "posting/handler.h"
+#include "store/list_setting.h"
 
 #define CONVERT_TIMEOUT (10 * CLOCK_SECOND)
 #define CONVERT_OUTPUT (8 * 1024 * 1024)
@@ -36,12 +37,12 @@ static bool filter(Post *post, ContentResult *result, GPtrArray *removed, GError
 {
     const List *list = post->list;
     ContentRules rules = {
-        .filter_types = list->filter_types,
-        .pass_types = list->pass_types,
-        .filter_extensions = list->filter_extensions,
-        .pass_extensions = list->pass_extensions,
-        .collapse_alternatives = list->collapse_alternatives,
-        .html_to_text = list->convert_html_to_plaintext,
+        .filter_types = list->settings->filter_types,
+        .pass_types = list->settings->pass_types,
+        .filter_extensions = list->settings->filter_extensions,
+        .pass_extensions = list->settings->pass_extensions,
+        .collapse_alternatives = list->settings->collapse_alternatives,
+        .html_to_text = list->settings->convert_html_to_plaintext,
         .convert = post->site && post->site->html_to_text ? convert : NULL,
         .data = post->site ? post->site->html_to_text : NULL,
     };
@@ -58,7 +59,7 @@ static bool filter(Post *post, ContentResult *result, GPtrArray *removed, GError
 static void end(Post *post, const char *why)
 {
     static const PostEnd ends[] = {POST_DISCARDED, POST_REJECTED, POST_FORWARDED, POST_PRESERVED};
-    post->end = ends[CLAMP(post->list->filter_action, 0, 3)];
+    post->end = ends[CLAMP(post->list->settings->filter_action, 0, 3)];
     post_add_reason(post, "%s", why);
 }
 
@@ -82,7 +83,7 @@ static void report(Post *post, const GPtrArray *removed)
 
 static bool process(Post *post, GError **error)
 {
-    if (!post->list->filter_content)
+    if (!post->list->settings->filter_content)
         return true;
     ContentResult result;
     g_autoptr(GPtrArray) removed = g_ptr_array_new_with_free_func(g_free);
@@ -95,7 +96,7 @@ static bool process(Post *post, GError **error)
     for (unsigned at = 0; at < removed->len; at++)
         g_ptr_array_add(post->removed, g_strdup(removed->pdata[at]));
     message_set(post->message, "X-Content-Filtered-By", "Listrunner");
-    if (post->list->filter_report && removed->len > 0)
+    if (post->list->settings->filter_report && removed->len > 0)
         report(post, removed);
     return true;
 }

@@ -6,6 +6,7 @@
 #include "mail/template.h"
 #include "posting/handler.h"
 #include "store/list_archive.h"
+#include "store/list_setting.h"
 
 /* Only a list may say these; copies from the sender's side go. */
 static const char *const ours[] = {
@@ -24,7 +25,7 @@ static void append_mailto(Post *post, const char *name, const char *suffix, cons
 
 static void append_list_id(Post *post)
 {
-    const char *description = post->list->description ? post->list->description : "";
+    const char *description = post->list->settings->description ? post->list->settings->description : "";
     g_autofree char *line = g_strstrip(g_strndup(description, strcspn(description, "\r\n")));
     g_autofree char *phrase = header_phrase(line, strlen("List-Id: "));
     bool folded = strlen(phrase) + strlen(post->list->list_id) > 60;
@@ -72,7 +73,7 @@ static void append_archives(Post *post)
 
 static bool process(Post *post, GError **error)
 {
-    if (!post->list->include_rfc2369_headers)
+    if (!post->list->settings->include_rfc2369_headers)
         return true;
     for (size_t at = 0; at < G_N_ELEMENTS(ours); at++)
         message_remove(post->message, ours[at]);
@@ -86,11 +87,11 @@ static bool process(Post *post, GError **error)
         append_mailto(post, "List-Subscribe", "join", "");
         append_mailto(post, "List-Unsubscribe", "leave", "");
     }
-    if (post->list->allow_list_posts)
+    if (post->list->settings->allow_list_posts)
         append_mailto(post, "List-Post", NULL, "");
     else
         message_append(post->message, "List-Post", "NO");
-    if (post->list->archive_policy != ARCHIVE_NEVER)
+    if (post->list->settings->archive_policy != ARCHIVE_NEVER)
         append_archives(post);
     return true;
 }

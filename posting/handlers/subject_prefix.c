@@ -6,6 +6,7 @@
 #include "mail/reply.h"
 #include "mail/subject.h"
 #include "posting/handler.h"
+#include "store/list_setting.h"
 
 #define NAME "Subject: "
 #define LINE_OCTETS 998 /* RFC 5322, 2.1.1 */
@@ -150,7 +151,8 @@ static char *build(const char *raw, const char *pattern, const char *prefix)
 
 static bool process(Post *post, GError **error)
 {
-    g_autofree char *pattern = g_strstrip(g_strdup(post->list->subject_prefix ? post->list->subject_prefix : ""));
+    g_autofree char *pattern = g_strstrip(
+        g_strdup(post->list->settings->subject_prefix ? post->list->settings->subject_prefix : ""));
     if (!*pattern || post->ours)
         return true;
     g_autofree char *prefix = subject_prefix_make(pattern, post->post_id);

@@ -10,6 +10,7 @@
 #include "base/pattern.h"
 #include "mail/header.h"
 #include "posting/handler.h"
+#include "store/list_setting.h"
 #include "store/topic.h"
 
 #define TEXT_MAX (16 * 1024)
@@ -29,7 +30,8 @@ static void add_body(GString *text, const Post *post)
     g_autoptr(GBytes) body = message_body(post->message);
     size_t left;
     const char *at = g_bytes_get_data(body, &left);
-    for (int64_t line = 0; line < post->list->topics_bodylines_limit && left > 0 && text->len < TEXT_MAX; line++) {
+    for (int64_t line = 0; line < post->list->settings->topics_bodylines_limit && left > 0 && text->len < TEXT_MAX;
+         line++) {
         const char *feed = memchr(at, '\n', left);
         size_t length = feed ? (size_t)(feed - at) + 1 : left;
         g_autofree char *valid = g_utf8_make_valid(at, (gssize)MIN(length, 1000));
@@ -48,8 +50,8 @@ static void add_body(GString *text, const Post *post)
 
 static bool process(Post *post, GError **error)
 {
-    char **topics = post->list->topics;
-    if (!post->list->topics_enabled || !topics || !*topics)
+    char **topics = post->list->settings->topics;
+    if (!post->list->settings->topics_enabled || !topics || !*topics)
         return true;
     g_autoptr(GString) text = g_string_new(NULL);
     g_autoptr(GStrvBuilder) found = g_strv_builder_new();

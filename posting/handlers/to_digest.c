@@ -2,12 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/handler.h"
 #include "store/digest.h"
+#include "store/list_setting.h"
 
 /* Sends the post to the list's digest, if somebody wants one. All of a list meet in one process. */
 static bool process(Post *post, GError **error)
 {
     bool wanted = false;
-    if (!post->list->digests_enabled)
+    if (!post->list->settings->digests_enabled)
         return true;
     digest_wanted_soon(post->store, post->list->list_id); /* together with member-recipients' */
     if (!digest_wanted(post->store, post->list->list_id, &wanted, error))

@@ -2,15 +2,18 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/handler.h"
 
+#include "store/list_setting.h"
+
 /* Sends the post to the list's news group, unless it came from there. */
 static bool process(Post *post, GError **error)
 {
     const List *list = post->list;
-    bool linked = list->gateway_to_news && list->linked_newsgroup && *list->linked_newsgroup;
+    bool linked = list->settings->gateway_to_news && list->settings->linked_newsgroup &&
+                  *list->settings->linked_newsgroup;
     if (!linked || post->from_news || !post->site || !post->site->news)
         return true;
     PostSend *send = post_send(post, POST_NEWS);
-    if (post->author_subject && !list->nntp_prefix_subject_too)
+    if (post->author_subject && !list->settings->nntp_prefix_subject_too)
         message_set(post_send_message(post, send), "Subject", post->author_subject);
     return true;
 }

@@ -4,6 +4,7 @@
 
 #include "mail/header.h"
 #include "posting/rule.h"
+#include "store/list_setting.h"
 
 #define LINES_MAX 10
 #define LINE_LENGTH_MAX 1000
@@ -90,7 +91,7 @@ static bool check_body(const Message *message, unsigned depth)
 static bool check(Post *post, bool *hit, GError **error)
 {
     *hit = false;
-    if (!post->list->administrivia)
+    if (!post->list->settings->administrivia)
         return true;
     g_autofree char *value = message_value(post->message, "Subject");
     g_autofree char *subject = header_decode(value ? value : "");

@@ -5,6 +5,7 @@
 #include "posting/authors.h"
 #include "posting/rule.h"
 #include "store/ban.h"
+#include "store/list_setting.h"
 
 /* A line that is no field ends the header (mail/message.h), and the fields below it are text. Handler cleanse, which
  * takes out of the header what tells who wrote a post, does not see them there. So on an anonymous list such a post
@@ -77,8 +78,8 @@ static bool check(Post *post, bool *hit, GError **error)
         return false;
     if (*hit)
         return true;
-    *hit = post->list->anonymous_list && (message_ends_header_early(message) || !message_has(message, "From") ||
-                                          text_begins_with_fields(message));
+    *hit = post->list->settings->anonymous_list &&
+           (message_ends_header_early(message) || !message_has(message, "From") || text_begins_with_fields(message));
     if (*hit)
         post_add_reason(post, "The header of the message is broken: fields that tell who wrote it may stand in the "
                               "text, which goes out as it is.");

@@ -12,8 +12,8 @@
 /* Would one post more be too many? */
 static bool is_too_many(const List *list, const Pace *pace)
 {
-    int64_t usual = MIN(pace->past, LIST_INTEGER_MAX) * list->burst_factor;
-    return pace->posts + 1 > MAX(list->burst_least, usual);
+    int64_t usual = MIN(pace->past, LIST_INTEGER_MAX) * list->settings->burst_factor;
+    return pace->posts + 1 > MAX(list->settings->burst_least, usual);
 }
 
 /* Has the poster, or the list, had far more posts within an hour than in the busiest hour before? */
@@ -23,7 +23,7 @@ static bool check(Post *post, bool *hit, GError **error)
     const char *poster = post_poster(post);
     Pace pace;
     *hit = false;
-    if (list->burst_factor == 0)
+    if (list->settings->burst_factor == 0)
         return true;
     if (poster && !pace_find(post->store, list->list_id, poster, post->now, &pace, error))
         return false;
@@ -47,7 +47,7 @@ static bool settle(Post *post, Verdict *verdict, GError **error)
     const char *list_id = post->list->list_id, *poster = post_poster(post);
     unsigned place;
     bool hit;
-    if (post->list->burst_factor == 0 || *verdict != VERDICT_ACCEPT ||
+    if (post->list->settings->burst_factor == 0 || *verdict != VERDICT_ACCEPT ||
         !g_ptr_array_find_with_equal_func(post->misses, rule_burst.name, g_str_equal, &place))
         return true;
     if (!check(post, &hit, error))

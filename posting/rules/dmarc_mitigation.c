@@ -3,6 +3,7 @@
 #include "posting/authors.h"
 #include "posting/mitigation.h"
 #include "posting/rule.h"
+#include "store/list_setting.h"
 
 static const char notice[] =
     "The domain of the address in From publishes a DMARC policy that forbids a mailing list to send mail in its name. "
@@ -14,7 +15,7 @@ static const char unreadable[] =
 
 static const char *reason_for(const Post *post)
 {
-    const char *own = post->list->dmarc_moderation_notice;
+    const char *own = post->list->settings->dmarc_moderation_notice;
     bool readable;
     g_autoptr(GPtrArray) authors = authors_read(post, &readable);
     return own && *own ? own : readable ? notice : unreadable;

@@ -2,9 +2,11 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/rule.h"
 
+#include "store/list_setting.h"
+
 static bool check(Post *post, bool *hit, GError **error)
 {
-    *hit = post->list->emergency && !post->moderated;
+    *hit = post->list->settings->emergency && !post->moderated;
     if (*hit)
         post_add_reason(post, "Emergency moderation is in effect for this list.");
     return true;

@@ -5,6 +5,7 @@
 #include "base/pattern.h"
 #include "mail/address.h"
 #include "posting/rule.h"
+#include "store/list_setting.h"
 
 /* Patterns are tried on so many destinations only: a post that names more is not from a person, and a list's owner may
  * have written patterns that take long. */
@@ -14,7 +15,7 @@
 static bool is_alias(const List *list, const char *mailbox)
 {
     g_autofree char *local = g_strndup(mailbox, strcspn(mailbox, "@"));
-    for (char **alias = list->acceptable_aliases; alias && *alias; alias++)
+    for (char **alias = list->settings->acceptable_aliases; alias && *alias; alias++)
         if ((*alias)[0] != '^' && (address_same(*alias, mailbox) || g_ascii_strcasecmp(*alias, local) == 0))
             return true;
     return false;
@@ -25,7 +26,7 @@ static bool is_alias(const List *list, const char *mailbox)
 static bool check(Post *post, bool *hit, GError **error)
 {
     *hit = false;
-    if (!post->list->require_explicit_destination || post->from_news)
+    if (!post->list->settings->require_explicit_destination || post->from_news)
         return true;
     const GPtrArray *all = post_destinations(post);
     for (unsigned at = 0; at < all->len; at++) {
@@ -35,7 +36,8 @@ static bool check(Post *post, bool *hit, GError **error)
             return true;
     }
     for (unsigned at = 0; at < MIN(all->len, PATTERN_DESTINATIONS_MAX); at++)
-        if (pattern_match_any(post->list->acceptable_aliases, ((Address *)all->pdata[at])->mailbox, post->patterns))
+        if (pattern_match_any(post->list->settings->acceptable_aliases, ((Address *)all->pdata[at])->mailbox,
+                              post->patterns))
             return true;
     *hit = true;
     post_add_reason(post, "The list is not named in To or Cc.");

@@ -3,12 +3,13 @@
 #include <inttypes.h>
 
 #include "posting/rule.h"
+#include "store/list_setting.h"
 
 static bool check(Post *post, bool *hit, GError **error)
 {
     static const char *const names[] = {"To", "Cc", NULL};
     *hit = false;
-    int64_t limit = post->list->max_num_recipients;
+    int64_t limit = post->list->settings->max_num_recipients;
     if (limit <= 0)
         return true;
     g_autoptr(GPtrArray) all = post_addresses(post, names);

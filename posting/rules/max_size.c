@@ -3,10 +3,11 @@
 #include <inttypes.h>
 
 #include "posting/rule.h"
+#include "store/list_setting.h"
 
 static bool check(Post *post, bool *hit, GError **error)
 {
-    int64_t limit = post->list->max_message_size;
+    int64_t limit = post->list->settings->max_message_size;
     *hit = limit > 0 && post->size / 1024 >= (uint64_t)limit && post->size > (uint64_t)limit * 1024;
     if (*hit)
         post_add_reason(post, "The message has %zu octets; the list allows %" PRId64 " KiB.", post->size, limit);

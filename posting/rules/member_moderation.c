@@ -2,6 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/rule.h"
 
+#include "store/list_setting.h"
+
 /* The first sender that is a member decides; "defer" (go on with the other
  * rules) is a miss. */
 static bool check(Post *post, bool *hit, GError **error)
@@ -21,7 +23,7 @@ static bool check(Post *post, bool *hit, GError **error)
         post->found = g_steal_pointer(&member);
         Action action = post->found->moderation_action;
         if (action == ACTION_UNSET)
-            action = (Action)post->list->default_member_action;
+            action = (Action)post->list->settings->default_member_action;
         if (action != ACTION_DEFER && action != ACTION_UNSET) {
             *hit = true;
             post->action = action;

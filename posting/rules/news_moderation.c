@@ -2,10 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/rule.h"
 
+#include "store/list_setting.h"
+
 /* Whatever goes to a moderated news group goes by way of a moderator; an article that comes from there did already. */
 static bool check(Post *post, bool *hit, GError **error)
 {
-    *hit = post->list->newsgroup_moderation == NEWSGROUP_MODERATED && !post->from_news;
+    *hit = post->list->settings->newsgroup_moderation == NEWSGROUP_MODERATED && !post->from_news;
     if (*hit)
         post_add_reason(post, "The list is tied to a moderated news group.");
     return true;

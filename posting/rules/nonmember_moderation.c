@@ -3,15 +3,16 @@
 #include "base/fail.h"
 #include "base/pattern.h"
 #include "posting/rule.h"
+#include "store/list_setting.h"
 
 static const struct {
     Action action;
     size_t patterns; /* in List */
 } tables[] = {
-    {ACTION_DEFER, offsetof(List, accept_these_nonmembers)}, /* as members: the other rules still count */
-    {ACTION_HOLD, offsetof(List, hold_these_nonmembers)},
-    {ACTION_REJECT, offsetof(List, reject_these_nonmembers)},
-    {ACTION_DISCARD, offsetof(List, discard_these_nonmembers)},
+    {ACTION_DEFER, offsetof(ListSettings, accept_these_nonmembers)}, /* as members: the other rules still count */
+    {ACTION_HOLD, offsetof(ListSettings, hold_these_nonmembers)},
+    {ACTION_REJECT, offsetof(ListSettings, reject_these_nonmembers)},
+    {ACTION_DISCARD, offsetof(ListSettings, discard_these_nonmembers)},
 };
 
 /* Set *is: is the sender a member of a list that a word "@LIST" names? A list that is not there has no members. */
@@ -34,7 +35,7 @@ static bool by_patterns(const Post *post, const char *sender, Action *action, GE
 {
     const List *list = post->list;
     for (size_t at = 0; at < G_N_ELEMENTS(tables) && *action == ACTION_UNSET; at++) {
-        char **patterns = *(char ***)((const char *)list + tables[at].patterns);
+        char **patterns = *(char ***)((const char *)list->settings + tables[at].patterns);
         bool is = pattern_match_any(patterns, sender, post->patterns);
         if (!is && pattern_gave_up_any(patterns, post->patterns)) /* it may be one of these */
             *action = ACTION_HOLD;
@@ -60,8 +61,8 @@ static bool find_action(Post *post, const char *sender, Action *action, GError *
 /* Is a stranger to confirm the address in From, instead of what the list does with posts of strangers? */
 static bool is_to_confirm(const List *list)
 {
-    Action action = (Action)list->default_nonmember_action;
-    return list->sender_confirmation && action != ACTION_REJECT && action != ACTION_DISCARD;
+    Action action = (Action)list->settings->default_nonmember_action;
+    return list->settings->sender_confirmation && action != ACTION_REJECT && action != ACTION_DISCARD;
 }
 
 /* Runs after member-moderation, which has found out whether a sender is a member. The first sender of whom the list
@@ -84,7 +85,7 @@ static bool check(Post *post, bool *hit, GError **error)
     }
     if (action == ACTION_UNSET) {
         who = senders->pdata[0];
-        action = post->unproved ? ACTION_DEFER : (Action)post->list->default_nonmember_action;
+        action = post->unproved ? ACTION_DEFER : (Action)post->list->settings->default_nonmember_action;
     }
     if (action == ACTION_DEFER || action == ACTION_UNSET)
         return true;

@@ -3,15 +3,16 @@
 #include "mail/partial.h"
 #include "posting/rule.h"
 #include "store/list.h"
+#include "store/list_setting.h"
 
 /* A part of a message is held, for nobody can see what it is a part of. It comes here when parts are not put
  * together, or when these could not be (post->left). */
 static bool passes(const Post *post)
 {
     if (!post->left)
-        return post->list->partial_action == PARTIAL_PASS;
+        return post->list->settings->partial_action == PARTIAL_PASS;
     if (g_str_equal(post->left, "expired"))
-        return post->list->fragment_expiry == FRAGMENT_EXPIRY_PASS;
+        return post->list->settings->fragment_expiry == FRAGMENT_EXPIRY_PASS;
     return g_str_equal(post->left, "released");
 }
 

@@ -5,6 +5,7 @@
 #include "base/pattern.h"
 #include "mail/header.h"
 #include "posting/rule.h"
+#include "store/list_setting.h"
 
 static bool fits(Post *post, const char *name, const char *pattern)
 {
@@ -20,7 +21,7 @@ static bool fits(Post *post, const char *name, const char *pattern)
 /* The list's own lines "Field: pattern" (bounce_matching_headers), as Mailman 2 had them. */
 static bool check(Post *post, bool *hit, GError **error)
 {
-    const char *text = post->list->bounce_matching_headers;
+    const char *text = post->list->settings->bounce_matching_headers;
     g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
     *hit = false;
     for (char **line = lines; *line && !*hit; line++) {

@@ -14,6 +14,7 @@
 #include "runners/bounces/returned.h"
 #include "runners/kept_rows.h"
 #include "runners/keys.h"
+#include "store/list_setting.h"
 #include "store/secret.h"
 
 #define EXPIRE_INTERVAL (3600 * CLOCK_SECOND)
@@ -86,7 +87,7 @@ static bool dispatch(Case *given, GError **error)
         return false;
     if (json_object_get(meta, KEY_BLOCK_OF) && !json_object_get(meta, KEY_FAILURES))
         return true;
-    if (!given->list->process_bounces) {
+    if (!given->list->settings->process_bounces) {
         list_runner_log(given->entry, "result=discarded (the list does not process bounces)");
         return true;
     }

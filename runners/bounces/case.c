@@ -13,6 +13,7 @@
 #include "runners/bounces/letters.h"
 #include "runners/kept_rows.h"
 #include "runners/keys.h"
+#include "store/list_setting.h"
 
 #define TEXT_MAX 300   /* bytes of a reason that are kept */
 #define DAY (86400 * CLOCK_SECOND)
@@ -41,9 +42,9 @@ bool case_owner_room(Case *given, bool *room, GError **error)
 
 static bool owner_wants(const List *list, unsigned acts)
 {
-    return (acts & (SCORE_REMOVE | SCORE_LEFT) && list->bounce_notify_owner_on_removal) ||
-           (acts & SCORE_DISABLE && list->bounce_notify_owner_on_disable) ||
-           (acts & SCORE_GREW && !(acts & SCORE_DISABLE) && list->bounce_notify_owner_on_bounce_increment);
+    return (acts & (SCORE_REMOVE | SCORE_LEFT) && list->settings->bounce_notify_owner_on_removal) ||
+           (acts & SCORE_DISABLE && list->settings->bounce_notify_owner_on_disable) ||
+           (acts & SCORE_GREW && !(acts & SCORE_DISABLE) && list->settings->bounce_notify_owner_on_bounce_increment);
 }
 
 /* Beside the acts, 48 bits that tell the entry: who did them writes their letters, and nobody else. An entry of out
@@ -102,7 +103,7 @@ typedef struct MemberCase {
 static BounceEvent event_of(const Case *given, const Failed *failed, const Member *member, const char *text)
 {
     int64_t weight = failed->about != BOUNCE_ABOUT_RECIPIENT ? 0
-                     : failed->soft                          ? given->list->bounce_temporary_weight
+                     : failed->soft                          ? given->list->settings->bounce_temporary_weight
                                                              : SCORE_POINT;
     return (BounceEvent){.list_id = given->list->list_id, .address = member->address, .at = given->now,
                          .weight = weight, .class = bounce_class_name(failed->class), .status = failed->status,
@@ -304,7 +305,7 @@ static bool part(Case *given, const Failed *failed, MemberCase *fate, GError **e
     BounceNoted noted;
     if (!bounce_note(store, &event, &noted, error))
         return false;
-    switch ((ComplaintAction)given->list->bounce_complaint_action) {
+    switch ((ComplaintAction)given->list->settings->bounce_complaint_action) {
     case COMPLAINT_UNSUBSCRIBE:
         if (!leave(given, member->address, &fate->acts, error))
             return false;
@@ -338,7 +339,7 @@ bool case_complained(Case *given, const Failed *failed, GError **error)
     MemberCase fate = {.member = member, .effect = effect, .acts = acts};
     if (!(before ? leave_again(given, error) : part(given, failed, &fate, error)))
         return false;
-    bool waits = !before && fate.acts == 0 && given->list->bounce_complaint_action == COMPLAINT_UNSUBSCRIBE;
+    bool waits = !before && fate.acts == 0 && given->list->settings->bounce_complaint_action == COMPLAINT_UNSUBSCRIBE;
     log_member(given, failed, NULL, fate.acts, before ? "done-before" : waits ? "waits-for-moderator" : NULL);
     return send(given, failed, &(BounceScore){0}, fate.acts, error);
 }
@@ -376,7 +377,7 @@ bool case_forward(Case *given, const char *why, GError **error)
     g_autofree char *effect = effect_of(given, "forward");
     bool before, back;
     int64_t how;
-    if (given->list->forward_unrecognized_bounces_to == FORWARD_DISCARD) {
+    if (given->list->settings->forward_unrecognized_bounces_to == FORWARD_DISCARD) {
         list_runner_log(given->entry, "result=discarded (%s)", why);
         return true;
     }

@@ -13,6 +13,7 @@
 #include "mail/address.h"
 #include "runners/bounces/letters.h"
 #include "runners/keys.h"
+#include "store/list_setting.h"
 #include "switchboard/intake.h"
 
 #define DUE_MAX 1000 /* members that are looked for at once */
@@ -111,7 +112,7 @@ static bool act(Case *given, BounceScore *score, unsigned *acts, GError **error)
     ScoreRules rules = score_rules(given->list, given->bounces->probes);
     if (score->disabled_at && score->status != DELIVERY_BY_BOUNCES)
         score_forgive(score);
-    if (!given->list->process_bounces) {
+    if (!given->list->settings->process_bounces) {
         score->next_at = given->now + BOUNCE_DAY; /* nobody is removed while the list does not look at bounces */
         return bounce_score_write(store, score, error);
     }

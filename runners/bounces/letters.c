@@ -9,6 +9,7 @@
 #include "lists/letter.h"
 #include "lists/roster.h"
 #include "runners/keys.h"
+#include "store/list_setting.h"
 
 #define ATTACH_MAX (256 * 1024) /* bytes; of larger mails the header is enough */
 
@@ -42,9 +43,9 @@ static bool send_letter(Case *given, const Letter *about, ListLetter *letter, bo
     const Failed *failed = about->failed;
     /* A score that reached the threshold began anew with the probe. */
     bool reached = about->acts & SCORE_PROBE;
-    g_autofree char *score = points(reached ? list->bounce_score_threshold * SCORE_POINT : about->score);
-    g_autofree char *threshold = g_strdup_printf("%" G_GINT64_FORMAT, list->bounce_score_threshold);
-    int64_t rest = MAX(list->bounce_you_are_disabled_warnings - about->warnings, 0);
+    g_autofree char *score = points(reached ? list->settings->bounce_score_threshold * SCORE_POINT : about->score);
+    g_autofree char *threshold = g_strdup_printf("%" G_GINT64_FORMAT, list->settings->bounce_score_threshold);
+    int64_t rest = MAX(list->settings->bounce_you_are_disabled_warnings - about->warnings, 0);
     g_autofree char *left = g_strdup_printf("%" G_GINT64_FORMAT, rest);
     char next[16], removed[16];
     const TemplateValue values[] = {
@@ -52,19 +53,22 @@ static bool send_letter(Case *given, const Letter *about, ListLetter *letter, bo
         {"status", failed && *failed->status ? failed->status : "-"},
         {"reason", failed ? failed->reason : "-"},
         {"outcome", failed ? bounce_outcome(failed->class) : "-"},
-        {"text", failed && *failed->text ? without_type(failed->text) : failed ? failed->reason : ""},
+        {"text", failed && *failed->text ? without_type(failed->text)
+                 : failed                ? failed->reason
+                                         : ""},
         {"score", score},
         {"threshold", threshold},
         {"warnings_left", left},
         {"next", date_of(about->next_at, next)},
-        {"removal", date_of(about->next_at + rest * list->bounce_you_are_disabled_warnings_interval, removed)},
+        {"removal",
+         date_of(about->next_at + rest * list->settings->bounce_you_are_disabled_warnings_interval, removed)},
         {more ? more->name : NULL, more ? more->value : NULL},
         {0},
     };
     g_autoptr(GBytes) mail = entry_message(given->entry);
     bool small = g_bytes_get_size(mail) <= ATTACH_MAX;
     letter->values = values;
-    letter->from_name = list->display_name;
+    letter->from_name = list->settings->display_name;
     letter->date = given->now;
     letter->about = mail;
     letter->attach = !attached ? NOTICE_ALONE : small ? NOTICE_MESSAGE : NOTICE_HEADER;
@@ -90,7 +94,7 @@ static bool send_probe(Case *given, const Letter *about, GError **error)
     /* Not by virgin, and without Precedence: what is "bulk" would not come back. */
     ListLetter letter = {.template = "bounce_probe", .to = about->address, .envelope_sender = sender->str,
                          .queue = NOTICE_QUEUE, .personal = true};
-    return send_letter(given, about, &letter, given->has_mail && given->list->probe_add_dsn, NULL, error);
+    return send_letter(given, about, &letter, given->has_mail && given->list->settings->probe_add_dsn, NULL, error);
 }
 
 static bool send_warning(Case *given, const Letter *about, GError **error)
@@ -132,7 +136,7 @@ bool letters_send(Case *given, const Letter *letter, GError **error)
 
 bool letters_forward(Case *given, const char *why, bool last, GError **error)
 {
-    bool site = given->list->forward_unrecognized_bounces_to == FORWARD_SITE_OWNER;
+    bool site = given->list->settings->forward_unrecognized_bounces_to == FORWARD_SITE_OWNER;
     g_autofree char *owner = list_address(given->list, "owner");
     g_autofree char *note = g_strdup_printf("%s%s", why, last ? "\n\nFurther ones of today are not sent to you." : "");
     ListLetter letter = {.template = "bounce_unrecognized",

@@ -2,14 +2,16 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/bounces/score.h"
 
+#include "store/list_setting.h"
+
 #define PROBE_LIFE (10 * BOUNCE_DAY) /* then it has arrived */
 
 ScoreRules score_rules(const List *list, bool probes)
 {
-    return (ScoreRules){.threshold = list->bounce_score_threshold * SCORE_POINT,
-                        .stale_us = list->bounce_info_stale_after,
-                        .warnings = list->bounce_you_are_disabled_warnings,
-                        .interval_us = list->bounce_you_are_disabled_warnings_interval,
+    return (ScoreRules){.threshold = list->settings->bounce_score_threshold * SCORE_POINT,
+                        .stale_us = list->settings->bounce_info_stale_after,
+                        .warnings = list->settings->bounce_you_are_disabled_warnings,
+                        .interval_us = list->settings->bounce_you_are_disabled_warnings_interval,
                         .probes = probes};
 }
 

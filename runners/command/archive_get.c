@@ -15,6 +15,7 @@
 #include "mail/fold.h"
 #include "mail/wire.h"
 #include "store/list_archive.h"
+#include "store/list_setting.h"
 
 /* Where a post lies in the mbox. */
 typedef struct MboxPlace {
@@ -45,8 +46,8 @@ static char *find_mbox(const List *list, const Config *config)
 {
     for (const char *const *name = config_family(config, "archiver"); *name; name++) {
         g_autofree char *section = g_strconcat("archiver.", *name, NULL);
-        bool used = !list->archivers || !*list->archivers ||
-                    g_strv_contains((const char *const *)list->archivers, *name);
+        bool used = !list->settings->archivers || !*list->settings->archivers ||
+                    g_strv_contains((const char *const *)list->settings->archivers, *name);
         const char *path = config_string(config, section, "path");
         if (!used || !path || !config_bool(config, section, "enabled") ||
             !g_str_equal(config_string(config, section, "type"), "mbox"))
@@ -146,7 +147,7 @@ static void say(const InformAsked *asked, const char *key, const Fetch *fetch, G
 static bool may_read(const InformAsked *asked, bool *allowed, GError **error)
 {
     unsigned roles = 1u << ROLE_MEMBER | 1u << ROLE_OWNER | 1u << ROLE_MODERATOR;
-    *allowed = asked->list->archive_policy == ARCHIVE_PUBLIC;
+    *allowed = asked->list->settings->archive_policy == ARCHIVE_PUBLIC;
     return *allowed || inform_has_role(asked, roles, allowed, error);
 }
 
@@ -171,7 +172,7 @@ bool archive_get(const InformAsked *asked, const Config *config, const char *ran
     g_auto(Fetch) fetch = {.mbox = find_mbox(asked->list, config),
                            .places = g_array_new(FALSE, FALSE, sizeof(MboxPlace)),
                            .posts = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref)};
-    if (!fetch.mbox || asked->list->archive_policy == ARCHIVE_NEVER) {
+    if (!fetch.mbox || asked->list->settings->archive_policy == ARCHIVE_NEVER) {
         say(asked, "get_none", &fetch, answer);
         return true;
     }

@@ -36,6 +36,7 @@
 #include "runners/keys.h"
 #include "runners/list_runner.h"
 #include "store/bring.h"
+#include "store/list_setting.h"
 
 /* One mail in hand. */
 typedef struct Order {
@@ -127,7 +128,7 @@ static CommandTelling telling_for(const Order *order, const Subscription *made)
     static const char *const fates[] = {[TOKEN_UNKNOWN] = "bad_token", [TOKEN_USED] = "token_used",
                                         [TOKEN_EXPIRED] = "token_expired", [TOKEN_REPLACED] = "token_replaced"};
     bool join = made->kind == PENDING_JOIN;
-    bool letter = join ? order->list->send_welcome_message : made->told;
+    bool letter = join ? order->list->settings->send_welcome_message : made->told;
     if (made->kind == PENDING_SET)
         return telling_for_options(made);
     if (made->kind == PENDING_CHANGE_ADDRESS)

@@ -6,6 +6,7 @@
 
 #include "lists/letter.h"
 #include "mail/fold.h"
+#include "store/list_setting.h"
 
 static void say(const InformAsked *asked, const char *key, int64_t count, GString *answer)
 {
@@ -30,7 +31,7 @@ bool inform_has_role(const InformAsked *asked, unsigned roles, bool *has, GError
 
 static bool may_see(const InformAsked *asked, bool *allowed, GError **error)
 {
-    RosterVisibility visibility = asked->list->member_roster_visibility;
+    RosterVisibility visibility = asked->list->settings->member_roster_visibility;
     unsigned roles = 1u << ROLE_OWNER | 1u << ROLE_MODERATOR | (visibility == ROSTER_MEMBERS ? 1u << ROLE_MEMBER : 0);
     *allowed = visibility == ROSTER_PUBLIC;
     return *allowed || inform_has_role(asked, roles, allowed, error);
@@ -54,7 +55,7 @@ typedef struct Roster {
 /* Shows at most INFORM_LINES_MAX; *after is where the rest begins, NULL: there is none. */
 static bool show_members(const InformAsked *asked, Roster *roster, char **after, GString *answer, GError **error)
 {
-    bool all = asked->list->member_roster_visibility == ROSTER_MODERATORS; /* they see all */
+    bool all = asked->list->settings->member_roster_visibility == ROSTER_MODERATORS; /* they see all */
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
     criteria.list_id = asked->list->list_id;
     criteria.roles = 1u << ROLE_MEMBER;
@@ -106,9 +107,10 @@ bool inform_who(const InformAsked *asked, GString *answer, GError **error)
 bool inform_list(const InformAsked *asked, GString *answer, GError **error)
 {
     const List *list = asked->list;
-    g_autofree char *title = g_strconcat(list->display_name, *list->description ? ": " : "", list->description, NULL);
+    g_autofree char *title = g_strconcat(list->settings->display_name, *list->settings->description ? ": " : "",
+                                         list->settings->description, NULL);
     fold_append(answer, "    ", title);
-    fold_append(answer, "    ", list->info ? list->info : "");
+    fold_append(answer, "    ", list->settings->info ? list->settings->info : "");
     say(asked, "info", 0, answer);
     return true;
 }
@@ -121,10 +123,10 @@ typedef struct Shown {
 static bool show_list(const List *list, void *data)
 {
     Shown *shown = data;
-    if (!list->advertised)
+    if (!list->settings->advertised)
         return true;
-    g_string_append_printf(shown->answer, "    %s%s%s\n", list->posting_address, *list->description ? "  " : "",
-                           list->description);
+    g_string_append_printf(shown->answer, "    %s%s%s\n", list->posting_address,
+                           *list->settings->description ? "  " : "", list->settings->description);
     return ++shown->count < INFORM_LINES_MAX;
 }
 

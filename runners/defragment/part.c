@@ -11,6 +11,7 @@
 #include "posting/transport.h"
 #include "runners/defragment/defragment.h"
 #include "runners/keys.h"
+#include "store/list_setting.h"
 
 #define DAY (86400 * CLOCK_SECOND)
 
@@ -390,7 +391,7 @@ static bool read_part(Part *part, GError **error)
                         "the others", entry_list(entry));
         return fail_with(error, &fault);
     }
-    int64_t days = part->list->notices > 0 ? part->list->notices : own->notices;
+    int64_t days = part->list->settings->notices > 0 ? part->list->settings->notices : own->notices;
     part->now = clock_now();
     part->deadline = entry_arrival(entry) + days * DAY / 2;
     part->sender = meta_string(entry_meta(entry), KEY_SENDER, "");

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "lists/digest_send.h"
 #include "runners/keys.h"
+#include "store/list_setting.h"
 
 #define KIB 1024
 #define RETRY_INTERVAL (5 * CLOCK_SECOND)
@@ -65,8 +66,9 @@ static bool is_time(Runner *runner, Entry *entry, const List *list, const Digest
         int64_t before = meta_integer(meta, KEY_DIGEST_BEFORE, 0);
         return digest->waiting > 0 && (before == 0 || digest->first_at < before);
     }
-    return (list->digest_size_threshold > 0 && digest->octets >= list->digest_size_threshold * KIB) ||
-           (list->digest_post_threshold > 0 && digest->waiting >= list->digest_post_threshold) ||
+    return (list->settings->digest_size_threshold > 0 &&
+            digest->octets >= list->settings->digest_size_threshold * KIB) ||
+           (list->settings->digest_post_threshold > 0 && digest->waiting >= list->settings->digest_post_threshold) ||
            digest->octets >= (int64_t)config_size(runner_config(runner), "digest", "max_size");
 }
 

@@ -20,6 +20,7 @@
 #include "mail/subject.h"
 #include "runners/digest/digest.h"
 #include "runners/keys.h"
+#include "store/list_setting.h"
 
 /* The texts of an issue in one language. */
 typedef struct Texts {
@@ -40,14 +41,14 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Texts, texts_clear)
 /* Return the text before "Digest" in the subject: the prefix of posts without their number, or the list's name. */
 static char *prefix_of(const List *list)
 {
-    g_autofree char *bare = subject_prefix_bare(list->subject_prefix ? list->subject_prefix : "");
-    return *bare ? g_steal_pointer(&bare) : g_strdup(list->display_name);
+    g_autofree char *bare = subject_prefix_bare(list->settings->subject_prefix ? list->settings->subject_prefix : "");
+    return *bare ? g_steal_pointer(&bare) : g_strdup(list->settings->display_name);
 }
 
 /* The template of the list in its language; NULL with error: there is none. */
 static char *fill(const Work *work, const List *list, const char *name, const TemplateValue *values, GError **error)
 {
-    g_autofree char *text = letter_text(work, list, list->preferred_language, name, error);
+    g_autofree char *text = letter_text(work, list, list->settings->preferred_language, name, error);
     return text ? letter_fill(work, list, text, values) : NULL;
 }
 
@@ -84,7 +85,7 @@ static bool load_texts(const IssueTask *task, const char *language, Texts *texts
     g_autoptr(Work) work = list_runner_work(own, task->entry);
     texts->list = *task->list;
     if (*language)
-        texts->list.preferred_language = (char *)language;
+        texts->list.settings->preferred_language = (char *)language;
     const List *list = &texts->list;
     g_autofree char *volume = g_strdup_printf("%" PRId64, task->issue->volume);
     g_autofree char *number = g_strdup_printf("%" PRId64, task->issue->number);
@@ -237,7 +238,7 @@ static bool build_group(const IssueTask *task, const DigestGroup *group, const I
                          .footer_title = texts.footer_title,
                          .end = texts.end,
                          .left_out = texts.left_out,
-                         .prefix = list->subject_prefix,
+                         .prefix = list->settings->subject_prefix,
                          .secret = secret};
     bool is_8bit = false;
     int message = make_message(task, &issue, group->plain ? ISSUE_PLAIN : ISSUE_MIME, &is_8bit, error);
@@ -250,7 +251,7 @@ static bool build_group(const IssueTask *task, const DigestGroup *group, const I
     outcome_add(outcome, draft);
     list_runner_log(task->entry, "volume=%" PRId64 " issue=%" PRId64 " form=%s language=%s members=%" PRId64
                     " size=%zu result=made", task->issue->volume, task->issue->number, group->plain ? "plain" : "mime",
-                    texts.list.preferred_language, group->members, draft_message_length(draft));
+                    texts.list.settings->preferred_language, group->members, draft_message_length(draft));
     return true;
 }
 

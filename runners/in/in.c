@@ -36,6 +36,7 @@
 #include "runners/post_names.h"
 #include "store/account.h"
 #include "store/list_post.h"
+#include "store/list_setting.h"
 #include "store/stranger.h"
 
 /* The metadata of the entry with what the rules found, for a row of the store; g_free(). */
@@ -285,7 +286,7 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     const bool posting = g_str_equal(list_runner_asked(entry), TO_POSTING);
     g_autofree char *password = posting ? approved_take(own->post.message) : NULL;
     g_autofree char *time = posting ? send_at_take(own->post.message) : NULL;
-    bool given = password && *password && *own->post.list->moderator_password;
+    bool given = password && *password && *own->post.list->settings->moderator_password;
     if (!(given ? decide_with_password(own, password, error) : decide(own, error)) ||
         (posting && !decide_time(own, time, error)))
         return false;
@@ -372,7 +373,7 @@ static bool hold_post(Runner *runner, ListRunnerPost *own, GError **error)
         return false;
     if (asked)
         return true;
-    if (list->respond_to_post_requests && !may_answer(runner, own, &poster, error))
+    if (list->settings->respond_to_post_requests && !may_answer(runner, own, &poster, error))
         return false;
     return (!poster || held_tell_poster(letters_of(runner, own), list, held, own->post.sender, error)) &&
            held_tell_moderators(letters_of(runner, own), list, held, error);
@@ -483,7 +484,7 @@ static void tell_outside(Runner *runner, const ListRunnerPost *own, const char *
     g_autoptr(Work) work = list_runner_work(runner_data(runner), own->entry);
     g_autofree char *reasons = post_reasons(post, " ");
     json_t *data = json_object();
-    add_text(data, "sender", post->list->anonymous_list ? post->list->posting_address : post->sender);
+    add_text(data, "sender", post->list->settings->anonymous_list ? post->list->posting_address : post->sender);
     add_text(data, "subject", subject);
     add_text(data, "message_id", post->message_id);
     if (*reasons)

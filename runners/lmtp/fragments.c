@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "posting/transport.h"
 #include "store/fragment.h"
+#include "store/list_setting.h"
 
 #define COUNT_TRUST_US (CLOCK_SECOND / 5)  /* how old a count of what waits may be */
 #define COUNT_SHARE 10                     /* counting takes at most one part in so many of our time */
@@ -85,7 +86,7 @@ static bool decide(Fragments *fragments, Store *store, const FragmentOffer *offe
     if (!list)
         return false;
     if (!transport_defragments(fragments->config, list)) {
-        if (list->partial_action == PARTIAL_REFUSE)
+        if (list->settings->partial_action == PARTIAL_REFUSE)
             answer->refusal = g_strdup("550 5.6.1 Parts of messages (message/partial) are not accepted here");
         return true;
     }

@@ -15,6 +15,7 @@
 #include "runners/keys.h"
 #include "runners/nntp/article.h"
 #include "runners/nntp/nntp.h"
+#include "store/list_setting.h"
 #include "store/news.h"
 
 /* Of one step: others wait for the database meanwhile, and posts to groups for the connection. */
@@ -52,7 +53,7 @@ static bool read_one(NntpClient *client, FetchBatch *batch, int64_t number, GErr
     batch->up_to = batch->seen = number;
     if (large)
         log_warn("- list=%s newsgroup=%s article=%" PRId64 " result=left-out (larger than max_article_size)",
-                 list->list_id, list->linked_newsgroup, number);
+                 list->list_id, list->settings->linked_newsgroup, number);
     if (article && !article_is_own(article, list->list_id)) {
         batch->octets += g_bytes_get_size(article);
         g_ptr_array_add(batch->articles, article);
@@ -72,7 +73,7 @@ static bool read_some(Runner *runner, NntpClient *client, FetchBatch *batch, con
         NntpGroup wanted = {.first = batch->seen + 1, .last = group->last};
         int64_t known;
         batch->commands++;
-        if (!nntp_client_numbers(client, batch->list->linked_newsgroup, &wanted, numbers, &known, error))
+        if (!nntp_client_numbers(client, batch->list->settings->linked_newsgroup, &wanted, numbers, &known, error))
             return false;
         if (known < wanted.first && numbers->len == 0)
             g_array_append_val(numbers, wanted.first);
@@ -91,7 +92,7 @@ static void add_entry(Work *work, const List *list, GBytes *article, int64_t arr
 {
     const Injection injection = {.list = list, .to = TO_POSTING, .host = work_site(work)->hostname, .door = "nntp"};
     json_t *meta = injection_meta(&injection, article);
-    meta_set_string(meta, KEY_FROM_NEWS, list->linked_newsgroup);
+    meta_set_string(meta, KEY_FROM_NEWS, list->settings->linked_newsgroup);
     meta_set_integer(meta, META_ARRIVAL, arrival);
     GPtrArray *pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
     g_ptr_array_add(pieces, g_bytes_ref(article));
@@ -109,14 +110,14 @@ static bool write_batch(Runner *runner, const FetchBatch *batch, bool *moved, GE
     int64_t watermark;
     if (!work_begin_people(work, list->list_id, error))
         return false;
-    bool done = news_watermark(shared->store, list->list_id, list->linked_newsgroup, &watermark, error);
+    bool done = news_watermark(shared->store, list->list_id, list->settings->linked_newsgroup, &watermark, error);
     *moved = done && watermark != batch->before;
     for (guint at = 0; done && !*moved && at < batch->articles->len; at++) {
         news->last_arrival = MAX(news->last_arrival + 1, work_now(work));
         add_entry(work, list, batch->articles->pdata[at], news->last_arrival);
     }
     if (done && !*moved &&
-        news_set_watermark(shared->store, list->list_id, list->linked_newsgroup, batch->up_to, error))
+        news_set_watermark(shared->store, list->list_id, list->settings->linked_newsgroup, batch->up_to, error))
         return work_commit(work, runner_spool(runner), error);
     work_cancel(work);
     return done && *moved;
@@ -131,8 +132,8 @@ static bool jump(Runner *runner, FetchBatch *batch, const NntpGroup *group, GErr
     if (!write_batch(runner, batch, &moved, error))
         return false;
     if (!moved)
-        log_info("- list=%s newsgroup=%s result=begins behind article %" PRId64, list->list_id, list->linked_newsgroup,
-                 batch->up_to);
+        log_info("- list=%s newsgroup=%s result=begins behind article %" PRId64, list->list_id,
+                 list->settings->linked_newsgroup, batch->up_to);
     return true;
 }
 
@@ -154,8 +155,8 @@ static bool fetch(Runner *runner, NntpClient *client, const List *list, bool *mo
     FetchBatch batch = {.list = list, .articles = articles, .end = clock_monotonic() + STEP_US};
     NntpGroup group;
     bool moved = false;
-    if (!nntp_client_group(client, list->linked_newsgroup, &group, error) ||
-        !news_watermark(shared->store, list->list_id, list->linked_newsgroup, &batch.before, error))
+    if (!nntp_client_group(client, list->settings->linked_newsgroup, &group, error) ||
+        !news_watermark(shared->store, list->list_id, list->settings->linked_newsgroup, &batch.before, error))
         return false;
     batch.up_to = batch.before;
     batch.seen = MAX(batch.before, group.first - 1);
@@ -169,7 +170,7 @@ static bool fetch(Runner *runner, NntpClient *client, const List *list, bool *mo
         return false;
     if (!moved && articles->len > 0)
         log_info("- list=%s newsgroup=%s articles=%u watermark=%" PRId64 " result=taken-in", list->list_id,
-                 list->linked_newsgroup, articles->len, batch.up_to);
+                 list->settings->linked_newsgroup, articles->len, batch.up_to);
     *more = read && batch.up_to > batch.before && batch.seen < group.last;
     if (!read)
         g_propagate_error(error, g_steal_pointer(&fault));
@@ -187,8 +188,8 @@ bool news_fetch(Runner *runner, const List *list, bool *more, GError **error)
         news_failed(runner, fault);
     if (runner_stopping(runner) && !done)
         return fail_with(error, &fault);
-    if (!news_looked(shared->store, list->list_id, list->linked_newsgroup, clock_now(), fault ? fault->message : NULL,
-                     &unwritten))
+    if (!news_looked(shared->store, list->list_id, list->settings->linked_newsgroup, clock_now(),
+                     fault ? fault->message : NULL, &unwritten))
         log_warn("- list=%s: %s", list->list_id, unwritten->message);
     if (fault)
         g_propagate_error(error, g_steal_pointer(&fault));
@@ -231,7 +232,7 @@ static void fetch_for(Runner *runner, NewsRound *round, const NewsPlace *place)
     g_autoptr(List) list = list_by_id(shared->store, place->list_id, &fault);
     if (!list && g_error_matches(fault, FAIL, FAIL_MISSING))
         return;
-    bool done = list && (!list->gateway_to_mail || news_fetch(runner, list, &more, &fault));
+    bool done = list && (!list->settings->gateway_to_mail || news_fetch(runner, list, &more, &fault));
     round->more = round->more || more;
     if (done || (list && runner_stopping(runner)))
         return;

@@ -20,6 +20,7 @@
 #include "lists/this_host.h"
 #include "runners/keys.h"
 #include "runners/nntp/article.h"
+#include "store/list_setting.h"
 
 #define TRY_AGAIN (5 * CLOCK_SECOND)
 
@@ -121,9 +122,9 @@ static bool post_article(NntpClient *client, GBytes *post, const ArticleRules *r
 static bool post_entry(Runner *runner, Entry *entry, const List *list, GError **error)
 {
     const Config *config = runner_config(runner);
-    bool moderated = list->newsgroup_moderation != NEWSGROUP_NONE;
+    bool moderated = list->settings->newsgroup_moderation != NEWSGROUP_NONE;
     const ArticleRules rules = {
-        .newsgroup = list->linked_newsgroup, .list_id = list->list_id, .mail_host = list->mail_host,
+        .newsgroup = list->settings->linked_newsgroup, .list_id = list->list_id, .mail_host = list->mail_host,
         .approved = moderated ? list->posting_address : NULL,
         .remove = config_list(config, "nntp", "remove_headers"), .date = entry_arrival(entry),
     };
@@ -141,7 +142,7 @@ static bool post_entry(Runner *runner, Entry *entry, const List *list, GError **
         }
         return fail_with(error, &fault);
     }
-    list_runner_log(entry, "message-id=%s newsgroup=%s result=posted (%s)", id, list->linked_newsgroup, said);
+    list_runner_log(entry, "message-id=%s newsgroup=%s result=posted (%s)", id, list->settings->linked_newsgroup, said);
     return true;
 }
 
@@ -156,8 +157,8 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
         return fail_with(error, &missing);
     }
     bool look = meta_bool(entry_meta(entry), KEY_NEWS_LOOK);
-    bool linked = list->linked_newsgroup && *list->linked_newsgroup &&
-                  (look ? list->gateway_to_mail : list->gateway_to_news);
+    bool linked = list->settings->linked_newsgroup && *list->settings->linked_newsgroup &&
+                  (look ? list->settings->gateway_to_mail : list->settings->gateway_to_news);
     if (!linked) {
         list_runner_log(entry, "result=dropped (the list is no longer linked with a news group)");
         return true;

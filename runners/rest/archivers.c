@@ -7,6 +7,7 @@
 #include "lists/change.h"
 #include "lists/setting_check.h"
 #include "runners/rest/resources.h"
+#include "store/list_setting.h"
 
 /* Return the archivers that are configured and enabled, in order. */
 static GPtrArray *known(const Call *call)
@@ -23,7 +24,8 @@ static GPtrArray *known(const Call *call)
 
 static bool is_on(const List *list, const char *name)
 {
-    return !list->archivers || !*list->archivers || g_strv_contains((const char *const *)list->archivers, name);
+    return !list->settings->archivers || !*list->settings->archivers ||
+           g_strv_contains((const char *const *)list->settings->archivers, name);
 }
 
 static void get(Call *call)
@@ -51,9 +53,9 @@ static bool allowed(Call *call, const GPtrArray *names)
 static GPtrArray *names_on(const Call *call, const List *list)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-    bool all = !list->archivers || !*list->archivers;
+    bool all = !list->settings->archivers || !*list->settings->archivers;
     const char *const *name = all ? config_family(call->rest->config, "archiver")
-                                  : (const char *const *)list->archivers;
+                                  : (const char *const *)list->settings->archivers;
     for (; *name; name++)
         if (strcmp(*name, ARCHIVERS_NONE) != 0)
             g_ptr_array_add(names, g_strdup(*name));

@@ -99,7 +99,7 @@ static json_t *words_json(char *const *words)
 
 static json_t *setting_json(const List *list, const ListSetting *setting)
 {
-    const void *at = (const char *)list + setting->offset;
+    const void *at = list_value(list->settings, setting);
     switch (setting->type) {
     case SETTING_BOOL:
         return json_boolean(*(const bool *)at);

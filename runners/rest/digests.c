@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "lists/digest_send.h"
 #include "runners/rest/resources.h"
+#include "store/list_setting.h"
 
 static void get(Call *call)
 {
@@ -30,7 +31,8 @@ static bool act(Call *call, Work *work, const List *list, GError **error)
     }
     if (bump && !digest_send_bump(work, list, &digest, error))
         return false;
-    return !(send || (periodic && list->digest_send_periodic)) || digest_send_ask(work, list, &waiting, error);
+    return !(send || (periodic && list->settings->digest_send_periodic)) ||
+           digest_send_ask(work, list, &waiting, error);
 }
 
 static void post(Call *call)

@@ -12,6 +12,7 @@
 #include "runners/keys.h"
 #include "runners/rest/resources.h"
 #include "store/held.h"
+#include "store/list_setting.h"
 #include "store/user.h"
 
 /* Clients take the text for a mail, in which bytes over 127 stand encoded, as in Mailman's answers: Postorius shows
@@ -95,7 +96,7 @@ static json_t *held_json(const Call *call, Store *store, const List *list, const
     if (!address_language(store, list->list_id, sender, &language, error))
         return NULL;
     if (!language)
-        language = g_strdup(list->preferred_language);
+        language = g_strdup(list->settings->preferred_language);
     g_autoptr(json_t) meta = held->meta ? meta_parse(held->meta, strlen(held->meta), NULL) : NULL;
     json_t *hits = rules_json(meta, KEY_HITS), *reasons = reasons_json(held, hits);
     const char *from = json_string_value(json_object_get(meta, KEY_SENDER));

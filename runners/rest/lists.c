@@ -9,6 +9,7 @@
 #include "lists/style.h"
 #include "runners/rest/resources.h"
 #include "store/digest.h"
+#include "store/list_setting.h"
 
 static json_t *list_json(const Call *call, Store *store, const List *list, GError **error)
 {
@@ -18,10 +19,10 @@ static json_t *list_json(const Call *call, Store *store, const List *list, GErro
     if (!member_count(store, list->list_id, ROLE_MEMBER, &members, error) ||
         !digest_read(store, list->list_id, &digest, error))
         return NULL;
-    return json_pack("{sb so so so so so so sI sI so}", "advertised", list->advertised, "description",
-                     json_words(list->description), "display_name", json_words(list->display_name), "fqdn_listname",
-                     json_words(list->posting_address), "list_id", json_words(list->list_id), "list_name",
-                     json_words(list->list_name), "mail_host", json_words(list->mail_host), "member_count",
+    return json_pack("{sb so so so so so so sI sI so}", "advertised", list->settings->advertised, "description",
+                     json_words(list->settings->description), "display_name", json_words(list->settings->display_name),
+                     "fqdn_listname", json_words(list->posting_address), "list_id", json_words(list->list_id),
+                     "list_name", json_words(list->list_name), "mail_host", json_words(list->mail_host), "member_count",
                      (json_int_t)members, "volume", (json_int_t)digest.volume, "self_link",
                      json_link(call, "lists/%s", id));
 }

@@ -8,6 +8,7 @@
 #include "lists/person.h"
 #include "runners/rest/resources.h"
 #include "store/language.h"
+#include "store/list_setting.h"
 
 #define NAMES \
     "acknowledge_posts delivery_mode delivery_status hide_address preferred_language receive_list_copy " \
@@ -168,7 +169,7 @@ static void get_effective(Call *call)
     }
     json_t *object = preferences_json(&member->effective);
     if (!*member->effective.preferred_language)
-        json_object_set_new(object, "preferred_language", json_words(list->preferred_language));
+        json_object_set_new(object, "preferred_language", json_words(list->settings->preferred_language));
     json_object_set_new(object, "self_link", json_link(call, "members/%s/all/preferences", call->args[0]));
     answer_json(call, 200, object);
 }

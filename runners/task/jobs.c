@@ -27,6 +27,7 @@
 #include "store/departure.h"
 #include "store/leave_brake.h"
 #include "store/list_log.h"
+#include "store/list_setting.h"
 #include "store/maintain.h"
 #include "store/pending.h"
 #include "store/session.h"
@@ -225,7 +226,7 @@ static bool expire_tickets(const JobPlace *place, int64_t *done, GError **error)
 static bool note_grace(const List *list, void *data)
 {
     int64_t *longest = data;
-    *longest = MAX(*longest, list->autoresponse_grace_period);
+    *longest = MAX(*longest, list->settings->autoresponse_grace_period);
     return true;
 }
 

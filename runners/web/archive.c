@@ -15,6 +15,7 @@
 #include "store/host.h"
 #include "store/list.h"
 #include "store/list_archive.h"
+#include "store/list_setting.h"
 
 #define SECOND CLOCK_SECOND
 #define VIEWS ((size_t)8 << 20) /* bytes of messages that were shown lately */
@@ -163,7 +164,7 @@ static bool judge(WebCall *call, ArchiveReading *reading, const SignedIn *person
             return false;
         reading->member = roles->len > 0;
     }
-    *may = reading->member || reading->list->archive_policy == ARCHIVE_PUBLIC;
+    *may = reading->member || reading->list->settings->archive_policy == ARCHIVE_PUBLIC;
     return true;
 }
 
@@ -197,7 +198,7 @@ bool archive_read_named(WebCall *call, const char *name, ArchiveReading *reading
         web_missing(call, error);
         return false;
     }
-    if (reading->list->archive_policy == ARCHIVE_NEVER) {
+    if (reading->list->settings->archive_policy == ARCHIVE_NEVER) {
         web_missing(call, NULL);
         return false;
     }
@@ -227,7 +228,7 @@ bool archive_read_list(WebCall *call, const char *list_id, ArchiveReading *readi
     bool may;
     if (!judge(call, reading, call->person, &may, error))
         return false;
-    if (reading->list->archive_policy == ARCHIVE_NEVER || !may)
+    if (reading->list->settings->archive_policy == ARCHIVE_NEVER || !may)
         return fail(error, FAIL_MISSING, "the archive of %s is not for everybody", list_id);
     return fill(call, reading, error);
 }
@@ -307,10 +308,10 @@ json_t *archive_view(const ArchiveReading *reading, const char *title)
     const List *list = reading->list;
     g_autofree char *list_path = g_uri_escape_string(list->list_id, NULL, false);
     g_autofree char *post_uri = g_uri_escape_string(list->posting_address, "@", false);
-    const char *name = *list->display_name ? list->display_name : list->list_name;
+    const char *name = *list->settings->display_name ? list->settings->display_name : list->list_name;
     g_autofree char *line = title ? archive_masked(reading, title) : NULL;
     g_autofree char *whole = line ? g_strdup_printf("%s · %s", line, name) : g_strdup(name);
-    return json_pack("{ss ss ss ss ss ss ss}", "title", whole, "list", name, "description", list->description,
+    return json_pack("{ss ss ss ss ss ss ss}", "title", whole, "list", name, "description", list->settings->description,
                      "archive", reading->path, "list_path", list_path, "post_uri", post_uri, "feed", reading->path);
 }
 

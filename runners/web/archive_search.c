@@ -11,6 +11,7 @@
 #include "runners/web/archive.h"
 #include "store/list.h"
 #include "store/list_archive.h"
+#include "store/list_setting.h"
 
 #define PAGE 20
 #define RANKED 30                       /* of which there is one page */
@@ -69,7 +70,8 @@ static bool note_public(WebCall *call, const GPtrArray *lists, GError **error)
 {
     for (guint i = 0; i < lists->len; i++) {
         const List *list = lists->pdata[i];
-        if (list->archive_policy == ARCHIVE_PUBLIC && !note_list(call, list, call->web->archive->public, error))
+        if (list->settings->archive_policy == ARCHIVE_PUBLIC &&
+            !note_list(call, list, call->web->archive->public, error))
             return false;
     }
     return true;
@@ -84,7 +86,7 @@ static GHashTable *own_numbers(WebCall *call, const SignedIn *person, GError **e
     for (guint i = 0; members && i < members->len; i++) {
         const Member *member = members->pdata[i];
         g_autoptr(List) list = list_by_id(call->web->store, member->list_id, error);
-        if (!list || (list->archive_policy != ARCHIVE_NEVER && !note_list(call, list, numbers, error)))
+        if (!list || (list->settings->archive_policy != ARCHIVE_NEVER && !note_list(call, list, numbers, error)))
             return NULL;
     }
     return members ? g_steal_pointer(&numbers) : NULL;

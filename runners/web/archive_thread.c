@@ -7,6 +7,7 @@
 #include "lists/archive_maildir.h"
 #include "runners/web/archive.h"
 #include "store/list.h"
+#include "store/list_setting.h"
 
 #define PAGE 100       /* messages of a thread on a page */
 #define VIEW_SIZE 2000 /* bytes of a view without its text */
@@ -48,7 +49,7 @@ static void set_mail(const ArchiveReading *reading, json_t *view, const ArchiveM
     json_object_set_new(view, "to", mail_html_people(&how, &mail->head.to));
     json_object_set_new(view, "cc", mail_html_people(&how, &mail->head.cc));
     json_object_set_new(view, "addressed", json_boolean(mail_html_is_addressed(&mail->head)));
-    if (reading->list->allow_list_posts) {
+    if (reading->list->settings->allow_list_posts) {
         g_autofree char *reply = reply_uri(reading, &mail->head);
         json_object_set_new(view, "reply_uri", json_string(reply));
     }
@@ -67,7 +68,7 @@ static json_t *shown_view(const ArchiveReading *reading, const ArchiveMessage *m
 {
     const char *directory = reading->call->web->archive->directory;
     ViewCache *cache = reading->call->web->archive->views;
-    bool replies = reading->list->allow_list_posts;
+    bool replies = reading->list->settings->allow_list_posts;
     g_autofree char *key = g_strdup_printf("%s %s %s %s %s", reading->directory, message->hash, reading->call->language,
                                            reading->member ? "member" : "", replies ? "replies" : "");
     json_t *view = view_cache_find(cache, key);

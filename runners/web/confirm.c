@@ -5,6 +5,7 @@
 
 #include "runners/web/web.h"
 #include "store/list.h"
+#include "store/list_setting.h"
 
 static json_t *token_view(TokenFate fate)
 {
@@ -25,8 +26,8 @@ static json_t *asked_view(const WebCall *call, const ConfirmView *seen, const Li
                                         [PENDING_LEAVE] = "leaves",
                                         [PENDING_CHANGE_ADDRESS] = "changes",
                                         [PENDING_SET] = "sets"};
-    json_t *view = json_pack("{ss ss ss ss ss*}", "token", call->args[0], "title", list->display_name, "name",
-                             list->display_name, "list", list->posting_address, "address", seen->address);
+    json_t *view = json_pack("{ss ss ss ss ss*}", "token", call->args[0], "title", list->settings->display_name, "name",
+                             list->settings->display_name, "list", list->posting_address, "address", seen->address);
     bool is_request = seen->kind == CONFIRM_REQUEST;
     json_object_set_new(view,
                         seen->kind == CONFIRM_POST ? "posts"

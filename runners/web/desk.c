@@ -10,6 +10,7 @@
 #include "mail/visible.h"
 #include "store/held.h"
 #include "store/list_archive.h"
+#include "store/list_setting.h"
 #include "store/pending.h"
 #include "store/scheduled.h"
 
@@ -91,9 +92,9 @@ static json_t *list_view(const Desk *desk, const List *list, Authority by)
     g_autofree char *archive_path = g_uri_escape_string(archive, "~", false);
     json_t *view = json_pack("{ss sb sb}", "path", path, "is_owner", authority_covers(MAY_LIST, by), "is_moderator",
                              by == BY_MODERATOR);
-    desk_set_line(view, "name", *list->display_name ? list->display_name : list->list_name);
+    desk_set_line(view, "name", *list->settings->display_name ? list->settings->display_name : list->list_name);
     desk_set_line(view, "address", list->posting_address);
-    if (desk->call->web->archive && list->archive_policy != ARCHIVE_NEVER)
+    if (desk->call->web->archive && list->settings->archive_policy != ARCHIVE_NEVER)
         json_object_set_new(view, "archive_path", json_string(archive_path));
     return view;
 }

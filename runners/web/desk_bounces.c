@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "runners/web/desk.h"
 #include "store/bounce.h"
+#include "store/list_setting.h"
 
 #define DAYS 90
 #define STEP 4 /* units of the chart for a day */
@@ -79,7 +80,7 @@ static void get_bounces(WebCall *call)
         return;
     }
     set_chart(view, &chart);
-    json_object_set_new(view, "threshold", json_integer(desk.list->bounce_score_threshold));
+    json_object_set_new(view, "threshold", json_integer(desk.list->settings->bounce_score_threshold));
     json_object_set_new(view, "more", json_boolean(json_array_size(rows) >= SHOWN));
     desk_page(&desk, 200, "desk_bounces", view);
 }

@@ -27,7 +27,7 @@ static char *form_text(const List *list, const ListSetting *setting)
     if (setting->type != SETTING_WORDS)
         return list_get(list, setting->name, NULL);
     g_autoptr(GString) text = g_string_new(NULL);
-    char *const *word = *(char **const *)((const char *)list + setting->offset);
+    char *const *word = *(char **const *)list_value(list->settings, setting);
     for (; word && *word; word++) {
         g_autoptr(GString) escaped = g_string_new(*word);
         g_string_replace(escaped, ",", "\\,", 0);
@@ -75,7 +75,7 @@ bool desk_words_allowed(const Desk *desk, const ListSetting *setting, const char
 {
     if (setting->type != SETTING_WORDS || !strchr(value, '@'))
         return true;
-    char *const *there = *(char **const *)((const char *)desk->list + setting->offset);
+    char *const *there = *(char **const *)list_value(desk->list->settings, setting);
     g_auto(GStrv) words = g_strsplit_set(value, ",\n", -1);
     for (char **word = words; *word; word++) {
         g_strstrip(*word);

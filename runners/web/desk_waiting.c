@@ -11,6 +11,7 @@
 #include "runners/web/desk.h"
 #include "runners/web/waiting.h"
 #include "store/list_log.h"
+#include "store/list_setting.h"
 
 #define POST_FIELD "post-"
 #define REQUEST_FIELD "request-"
@@ -163,7 +164,8 @@ static json_t *item_view(const Desk *desk, Work *work, const Item *item, GError 
     json_t *view = item->post ? waiting_post(desk->call, work, item->list, item->post) : waiting_request(item->request);
     json_object_set_new(view, "is_post", json_boolean(item->post));
     json_object_set_new(view, "list_path", json_string(path));
-    desk_set_line(view, "list_name", *item->list->display_name ? item->list->display_name : item->list->list_name);
+    desk_set_line(view, "list_name",
+                  *item->list->settings->display_name ? item->list->settings->display_name : item->list->list_name);
     if (!item->post || set_earlier(desk, view, item->list->list_id, item->post->sender, error))
         return view;
     json_decref(view);

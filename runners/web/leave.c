@@ -10,6 +10,7 @@
 
 #include "runners/web/web.h"
 #include "store/list.h"
+#include "store/list_setting.h"
 
 static void get_leave(WebCall *call)
 {
@@ -29,9 +30,9 @@ static void get_leave(WebCall *call)
         web_notice(call, 404, "bad_token", json_pack("{sb}", "unknown", true));
     else
         web_page(call, 200, "leave",
-                 json_pack("{ss ss ss ss ss sb sb si}", "token", call->args[0], "title", list->display_name, "name",
-                           list->display_name, "list", list->posting_address, "address", seen.address, "is_member",
-                           seen.is_member, "moderated", seen.moderated, "undo_days", WEB_UNDO_DAYS));
+                 json_pack("{ss ss ss ss ss sb sb si}", "token", call->args[0], "title", list->settings->display_name,
+                           "name", list->settings->display_name, "list", list->posting_address, "address", seen.address,
+                           "is_member", seen.is_member, "moderated", seen.moderated, "undo_days", WEB_UNDO_DAYS));
 }
 
 /* The field of RFC 8058, 3.1, in a form of either encoding. */

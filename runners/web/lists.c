@@ -9,6 +9,7 @@
 #include "store/account.h"
 #include "store/list.h"
 #include "store/list_archive.h"
+#include "store/list_setting.h"
 
 #define PAGE 100 /* lists on a page */
 #define NAME_MAX_BYTES 200
@@ -26,10 +27,10 @@ static json_t *list_view(const Web *web, const List *list)
 {
     g_autofree char *path = g_uri_escape_string(list->list_id, NULL, false);
     json_t *view = json_pack("{ss ss ss}", "path", path, "name",
-                             *list->display_name ? list->display_name : list->list_name, "description",
-                             list->description);
+                             *list->settings->display_name ? list->settings->display_name : list->list_name,
+                             "description", list->settings->description);
     set_address(view, "address", list->posting_address);
-    if (web->archive && list->archive_policy != ARCHIVE_NEVER) {
+    if (web->archive && list->settings->archive_policy != ARCHIVE_NEVER) {
         g_autofree char *name = list_archive_name(list->list_id, list->archive);
         g_autofree char *archive_path = g_uri_escape_string(name, "~", false);
         json_object_set_new(view, "archive_path", json_string(archive_path));
@@ -79,7 +80,7 @@ static void show_list(WebCall *call, int status, const List *list, json_t *view)
     g_autofree char *leave = list_address(list, "leave");
     json_object_set_new(view, "list", list_view(call->web, list));
     json_object_set(view, "title", json_object_get(json_object_get(view, "list"), "name"));
-    json_object_set_new(view, "info", json_string(list->info));
+    json_object_set_new(view, "info", json_string(list->settings->info));
     set_address(view, "owner", owner);
     set_address(view, "join", join);
     set_address(view, "leave", leave);

@@ -13,6 +13,7 @@
 #include "runners/web/form_mark.h"
 #include "store/list.h"
 #include "store/list_archive.h"
+#include "store/list_setting.h"
 #include "store/user.h"
 
 #define LISTS 100 /* on a page */
@@ -155,12 +156,12 @@ json_t *my_member_line(const WebCall *call, const Member *member, const List *li
     g_autofree char *archive_path = g_uri_escape_string(archive, "~", false);
     g_autofree char *path = g_uri_escape_string(list->list_id, NULL, false);
     json_t *line = json_pack("{ss ss ss ss sb sb sb}", "id", member->id, "path", path, "name",
-                             *list->display_name ? list->display_name : list->list_name, "address", member->address,
-                             "is_member", member->role == ROLE_MEMBER, "is_owner", member->role == ROLE_OWNER,
-                             "is_moderator", member->role == ROLE_MODERATOR);
+                             *list->settings->display_name ? list->settings->display_name : list->list_name, "address",
+                             member->address, "is_member", member->role == ROLE_MEMBER, "is_owner",
+                             member->role == ROLE_OWNER, "is_moderator", member->role == ROLE_MODERATOR);
     if (member->role == ROLE_MEMBER)
         json_object_set_new(line, "state", json_string(state_of(call, member)));
-    if (call->web->archive && list->archive_policy != ARCHIVE_NEVER)
+    if (call->web->archive && list->settings->archive_policy != ARCHIVE_NEVER)
         json_object_set_new(line, "archive_path", json_string(archive_path));
     return line;
 }

@@ -7,6 +7,7 @@
 #include "lists/workflow.h"
 #include "runners/web/my.h"
 #include "store/list.h"
+#include "store/list_setting.h"
 #include "store/vacation.h"
 
 /* The membership that the path names by its id, and its list; false: the call was answered. Nobody gets to another
@@ -117,7 +118,7 @@ static void show_membership(WebCall *call, const SignedIn *person, const Member 
         json_object_set_new(view, "vacation", json_pack("{ss ss}", "from", from, "until", until));
     }
     json_object_set_new(view, "list", my_member_line(call, member, list));
-    json_object_set_new(view, "title", json_string(list->display_name));
+    json_object_set_new(view, "title", json_string(list->settings->display_name));
     json_object_set_new(view, "options", all);
     web_page(call, 200, "my_list", view);
 }
@@ -233,7 +234,8 @@ static void post_leave(WebCall *call)
     if (!web_commit(call, work))
         return;
     bool waits = made.result == SUBSCRIPTION_ASKED_MODERATOR || made.result == SUBSCRIPTION_MODERATOR_WAITS;
-    my_show(call, person, json_pack("{ss sb}", waits ? "leave_waits" : "left", list->display_name, "told", made.told));
+    my_show(call, person,
+            json_pack("{ss sb}", waits ? "leave_waits" : "left", list->settings->display_name, "told", made.told));
 }
 
 const WebRoute web_my_list[] = {

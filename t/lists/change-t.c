@@ -160,8 +160,8 @@ static void test_undo(World *world, const void *data)
     assert_newest(world, "mail - setting accept_these_nonmembers: d@z.example > ^a\\,b@x$,c@y.example");
     expect_undo(world, info, UNDO_DONE);
     g_autoptr(List) now = list_by_id(world->store, LIST, NULL);
-    g_assert_cmpstr(now->info, ==, "one\ntwo, three");
-    g_assert_cmpstr(now->accept_these_nonmembers[0], ==, "^a,b@x$");
+    g_assert_cmpstr(now->settings->info, ==, "one\ntwo, three");
+    g_assert_cmpstr(now->settings->accept_these_nonmembers[0], ==, "^a,b@x$");
     expect_undo(world, info, UNDO_CHANGED); /* twice */
     set(world, "moderator_password", "secret phrase");
     expect_undo(world, newest_key(world), UNDO_NOTHING);

@@ -6,6 +6,7 @@
 
 #include "lists/list_make.h"
 #include "lists/style.h"
+#include "store/list_setting.h"
 #include "t/lists/fixture.h"
 #include "t/suite.h"
 
@@ -42,18 +43,18 @@ static void test_built_in(World *world, const void *data)
     g_assert_no_error(error);
     g_autoptr(List) talk = make(world, config, "talk@example.com", "legacy-default", &error);
     g_assert_no_error(error);
-    g_assert_cmpint(talk->default_member_action, ==, ACTION_DEFER);
-    g_assert_cmpint(talk->default_nonmember_action, ==, ACTION_HOLD);
-    g_assert_true(talk->advertised && talk->allow_list_posts);
+    g_assert_cmpint(talk->settings->default_member_action, ==, ACTION_DEFER);
+    g_assert_cmpint(talk->settings->default_nonmember_action, ==, ACTION_HOLD);
+    g_assert_true(talk->settings->advertised && talk->settings->allow_list_posts);
     g_autoptr(List) news = make(world, config, "news@example.com", "announce", &error);
     g_assert_no_error(error);
-    g_assert_cmpint(news->default_member_action, ==, ACTION_HOLD);
-    g_assert_false(news->allow_list_posts);
+    g_assert_cmpint(news->settings->default_member_action, ==, ACTION_HOLD);
+    g_assert_false(news->settings->allow_list_posts);
     g_autoptr(List) closed = make(world, config, "closed@example.com", "private-default", &error);
     g_assert_no_error(error);
-    g_assert_false(closed->advertised);
-    g_assert_cmpint(closed->archive_policy, ==, ARCHIVE_PRIVATE);
-    g_assert_cmpint(closed->subscription_policy, ==, POLICY_CONFIRM_THEN_MODERATE);
+    g_assert_false(closed->settings->advertised);
+    g_assert_cmpint(closed->settings->archive_policy, ==, ARCHIVE_PRIVATE);
+    g_assert_cmpint(closed->settings->subscription_policy, ==, POLICY_CONFIRM_THEN_MODERATE);
     g_assert_null(make(world, config, "none@example.com", "newsletter", &error));
     g_assert_nonnull(strstr(error->message, "discussion, announce, private"));
     assert_failed(FAIL_NEVER, error);
@@ -70,15 +71,15 @@ static void test_of_the_site(World *world, const void *data)
     g_assert_no_error(error);
     g_autoptr(List) list = make(world, config, "news@example.com", "news", &error);
     g_assert_no_error(error);
-    g_assert_cmpint(list->default_member_action, ==, ACTION_HOLD);
-    g_assert_cmpstr(list->subject_prefix, ==, "[news] ");
-    g_assert_cmpint(list->digest_period, ==, PERIOD_MONTHLY);
-    g_assert_cmpstr(list->msg_footer, ==, "one\ntwo");
-    g_assert_true(g_str_has_prefix(list->moderator_password, "$")); /* only its hash is kept */
+    g_assert_cmpint(list->settings->default_member_action, ==, ACTION_HOLD);
+    g_assert_cmpstr(list->settings->subject_prefix, ==, "[news] ");
+    g_assert_cmpint(list->settings->digest_period, ==, PERIOD_MONTHLY);
+    g_assert_cmpstr(list->settings->msg_footer, ==, "one\ntwo");
+    g_assert_true(g_str_has_prefix(list->settings->moderator_password, "$")); /* only its hash is kept */
     g_autoptr(List) changed = make(world, config, "changed@example.com", "legacy-announce", &error);
     g_assert_no_error(error);
-    g_assert_cmpint(changed->max_message_size, ==, 77);
-    g_assert_cmpint(changed->default_member_action, ==, ACTION_HOLD);
+    g_assert_cmpint(changed->settings->max_message_size, ==, 77);
+    g_assert_cmpint(changed->settings->default_member_action, ==, ACTION_HOLD);
     g_autofree Style *all = style_all(config);
     g_assert_cmpstr(all[0].mailman_name, ==, "legacy-default");
     g_assert_cmpstr(all[3].name, ==, "news");

@@ -6,6 +6,7 @@
 #include "store/ban.h"
 #include "store/header_match.h"
 #include "store/list_post.h"
+#include "store/list_setting.h"
 #include "t/posting/fixture.h"
 #include "t/suite.h"
 
@@ -39,8 +40,8 @@ static void test_order(Bench *bench, gconstpointer data)
                            .pattern = g_strdup("cheap"), .target = g_strdup("reject")};
     g_assert_true(header_match_add(bench->store, match, &error));
     assert_verdict(bench_post(bench, looped), &chain_posting, VERDICT_DISCARD);
-    bench->list->emergency = true;
-    bench->list->default_member_action = ACTION_REJECT;
+    bench->list->settings->emergency = true;
+    bench->list->settings->default_member_action = ACTION_REJECT;
     assert_verdict(bench_post(bench, looped), &chain_posting, VERDICT_DISCARD);
     assert_verdict(bench_post(bench, cheap), &chain_posting, VERDICT_REJECT);
     assert_verdict(bench_post(bench, HEADER "\r\n"), &chain_posting, VERDICT_HOLD);
@@ -59,7 +60,7 @@ static void test_nonmember_actions(Bench *bench, gconstpointer data)
     } cases[] = {{ACTION_ACCEPT, VERDICT_ACCEPT}, {ACTION_HOLD, VERDICT_HOLD}, {ACTION_REJECT, VERDICT_REJECT},
                  {ACTION_DISCARD, VERDICT_DISCARD}, {ACTION_DEFER, VERDICT_ACCEPT}};
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
-        bench->list->default_nonmember_action = (int)cases[at].action;
+        bench->list->settings->default_nonmember_action = (int)cases[at].action;
         Post *post = bench_post(bench, "From: eve@example.net\r\nTo: test@example.com\r\nSubject: x\r\n\r\n");
         post->sender = "eve@example.net";
         assert_verdict(post, &chain_posting, cases[at].verdict);
@@ -68,7 +69,7 @@ static void test_nonmember_actions(Bench *bench, gconstpointer data)
 
 static void test_deferred_hits_add_up(Bench *bench, gconstpointer data)
 {
-    bench->list->max_message_size = 1;
+    bench->list->settings->max_message_size = 1;
     g_autofree char *body = g_strnfill(2000, 'x');
     g_autofree char *text = g_strconcat("From: anne@example.org\r\nTo: else@example.com\r\n\r\n", body, NULL);
     Post *post = bench_post(bench, text);
@@ -95,11 +96,11 @@ static void test_rejected_may_come_again(Bench *bench, gconstpointer data)
 {
     static const char text[] =
         "From: eve@example.net\r\nTo: test@example.com\r\nSubject: x\r\nMessage-ID: <2@x>\r\n\r\n";
-    bench->list->default_nonmember_action = ACTION_REJECT;
+    bench->list->settings->default_nonmember_action = ACTION_REJECT;
     Post *post = bench_post(bench, text);
     post->sender = "eve@example.net";
     assert_verdict(post, &chain_posting, VERDICT_REJECT);
-    bench->list->default_nonmember_action = ACTION_ACCEPT;
+    bench->list->settings->default_nonmember_action = ACTION_ACCEPT;
     post = bench_post(bench, text);
     post->sender = "eve@example.net";
     post->trace = "2222222222222222222222222222222222222222";
@@ -120,7 +121,7 @@ static void test_header_match_decides(Bench *bench, gconstpointer data)
         Verdict verdict;
     } cases[] = {{NULL, VERDICT_HOLD}, {"hold", VERDICT_HOLD}, {"reject", VERDICT_REJECT},
                  {"discard", VERDICT_DISCARD}, {"accept", VERDICT_ACCEPT}, {"defer", VERDICT_DISCARD}};
-    bench->list->default_nonmember_action = ACTION_DISCARD;
+    bench->list->settings->default_nonmember_action = ACTION_DISCARD;
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
         g_autoptr(GError) error = NULL;
         g_autoptr(HeaderMatch) match = g_new0(HeaderMatch, 1);
@@ -170,7 +171,7 @@ static void test_own_chains(Bench *bench, gconstpointer data)
     g_autoptr(Config) config = config_of(bench, text);
     Orders *orders = orders_new(config);
     const PostSite site = {.header_match_target = "hold", .orders = orders};
-    bench->list->default_nonmember_action = ACTION_DISCARD;
+    bench->list->settings->default_nonmember_action = ACTION_DISCARD;
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
         g_autofree char *mail = g_strconcat("From: eve@example.net\r\nTo: test@example.com\r\n", cases[at].fields,
                                             "\r\n", NULL);
@@ -200,7 +201,7 @@ static void test_back_from_header_match(Bench *bench, gconstpointer data)
     g_assert_true(header_match_add(bench->store, match, &error));
     Orders *orders = orders_new(config);
     const PostSite site = {.header_match_target = "hold", .orders = orders};
-    bench->list->default_nonmember_action = ACTION_REJECT;
+    bench->list->settings->default_nonmember_action = ACTION_REJECT;
     Post *post = bench_post(bench, "From: eve@example.net\r\nTo: test@example.com\r\nSubject: x\r\n\r\n");
     post->sender = "eve@example.net";
     post->site = &site;
@@ -223,8 +224,8 @@ static void test_own_chain_without_confirmation(Bench *bench, gconstpointer data
     g_autoptr(Config) config = config_of(bench, text);
     Orders *orders = orders_new(config);
     const PostSite site = {.header_match_target = "hold", .orders = orders};
-    bench->list->default_nonmember_action = ACTION_HOLD;
-    bench->list->sender_confirmation = true;
+    bench->list->settings->default_nonmember_action = ACTION_HOLD;
+    bench->list->settings->sender_confirmation = true;
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
         Post *post = bench_post(bench, "From: eve@example.net\r\nTo: test@example.com\r\n\r\n");
         post->sender = "eve@example.net";

@@ -4,6 +4,7 @@
 #include "mail/header.h"
 #include "posting/handler.h"
 #include "posting/pipeline.h"
+#include "store/list_setting.h"
 #include "t/posting/fixture.h"
 #include "t/suite.h"
 
@@ -34,9 +35,9 @@ static char *body_of(const Post *post)
 static void set_up(Bench *bench, gconstpointer data)
 {
     bench_set_up(bench, data);
-    bench->list->filter_content = true;
-    g_strfreev(bench->list->filter_types);
-    bench->list->filter_types = g_strdupv(images);
+    bench->list->settings->filter_content = true;
+    g_strfreev(bench->list->settings->filter_types);
+    bench->list->settings->filter_types = g_strdupv(images);
 }
 
 static void test_filter(Bench *bench, gconstpointer data)
@@ -45,11 +46,11 @@ static void test_filter(Bench *bench, gconstpointer data)
     g_autofree char *left = body_of(post);
     g_assert_cmpstr(left, ==, "hello\r\n");
     g_assert_true(message_has(post->message, "X-Content-Filtered-By"));
-    bench->list->filter_report = true;
+    bench->list->settings->filter_report = true;
     g_autofree char *reported = body_of(run(bench, MIXED));
     g_assert_nonnull(strstr(reported, "hello\r\n"));
     g_assert_nonnull(strstr(reported, "  image/png, cat.png\r\n"));
-    bench->list->filter_content = false;
+    bench->list->settings->filter_content = false;
     post = run(bench, MIXED);
     g_assert_false(message_has(post->message, "X-Content-Filtered-By"));
     g_autofree char *whole = body_of(post);
@@ -64,7 +65,7 @@ static void test_filter_action(Bench *bench, gconstpointer data)
     } cases[] = {{FILTER_DISCARD, NULL}, {FILTER_REJECT, "virgin"}, {FILTER_FORWARD, "out"},
                  {FILTER_PRESERVE, "shunt"}};
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
-        bench->list->filter_action = cases[at].action;
+        bench->list->settings->filter_action = cases[at].action;
         Post *post = run(bench, IMAGE);
         g_assert_cmpuint(post->sends->len, ==, cases[at].queue != NULL);
         g_assert_nonnull(strstr(post->reasons->pdata[0], "image/png"));
@@ -82,7 +83,7 @@ static void test_filter_action(Bench *bench, gconstpointer data)
 /* A program that is refused is not answered. */
 static void test_filter_answers(Bench *bench, gconstpointer data)
 {
-    bench->list->filter_action = FILTER_REJECT;
+    bench->list->settings->filter_action = FILTER_REJECT;
     const Post *post = run(bench, "Auto-Submitted: auto-generated\r\n" IMAGE);
     g_assert_cmpint(post->end, ==, POST_REJECTED);
     g_assert_cmpuint(post->sends->len, ==, 0);
@@ -91,7 +92,7 @@ static void test_filter_answers(Bench *bench, gconstpointer data)
 /* Check that HTML with line ends of its own kinds becomes text that needs no decoding of CRs and blanks. */
 static void test_html_text(Bench *bench, gconstpointer data)
 {
-    bench->list->convert_html_to_plaintext = true;
+    bench->list->settings->convert_html_to_plaintext = true;
     Post *post = run(bench, "From: anne@example.org\r\nMIME-Version: 1.0\r\n"
                             "Content-Type: text/html; charset=iso-8859-1\r\n"
                             "Content-Transfer-Encoding: quoted-printable\r\n\r\n"
@@ -109,7 +110,7 @@ static void test_html_command(Bench *bench, gconstpointer data)
                 *missing[] = {(char *)"/no/such/program", NULL};
     g_autoptr(GError) error = NULL;
     PostSite site = {.html_to_text = upper};
-    bench->list->convert_html_to_plaintext = true;
+    bench->list->settings->convert_html_to_plaintext = true;
     Post *post = bench_post(bench, HTML);
     post->site = &site;
     g_assert_true(handler_mime_delete.process(post, &error));
@@ -140,10 +141,10 @@ static void test_topics(Bench *bench, gconstpointer data)
         {"Subject: x\r\n\r\nHello\r\nKeywords: cats\r\n", NULL},
         {"Subject: x\r\nX-Topics: forged\r\n\r\n", NULL},
     };
-    char **own = bench->list->topics;
-    bench->list->topics = topics;
+    char **own = bench->list->settings->topics;
+    bench->list->settings->topics = topics;
     for (int enabled = 1; enabled >= 0; enabled--) {
-        bench->list->topics_enabled = enabled;
+        bench->list->settings->topics_enabled = enabled;
         for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
             g_autoptr(GError) error = NULL;
             g_autofree char *text = g_strconcat(BASE, cases[at].fields, NULL);
@@ -155,7 +156,7 @@ static void test_topics(Bench *bench, gconstpointer data)
                 g_assert_cmpstr(shown, ==, cases[at].topics);
         }
     }
-    bench->list->topics = own;
+    bench->list->settings->topics = own;
 }
 
 static void test_cleanse_dkim(Bench *bench, gconstpointer data)

@@ -7,6 +7,7 @@
 #include "posting/chain.h"
 #include "posting/mitigation.h"
 #include "posting/pipeline.h"
+#include "store/list_setting.h"
 #include "t/posting/fixture.h"
 #include "t/suite.h"
 
@@ -43,8 +44,8 @@ static void set_up(Bench *bench, gconstpointer data)
     published = REJECT;
     second = NULL;
     answer = NAMES_FOUND;
-    bench->list->default_nonmember_action = ACTION_DEFER;
-    bench->list->dmarc_mitigate_action = MITIGATION_MUNGE_FROM;
+    bench->list->settings->default_nonmember_action = ACTION_DEFER;
+    bench->list->settings->dmarc_mitigate_action = MITIGATION_MUNGE_FROM;
 }
 
 static Post *make_post(Bench *bench, const char *octets)
@@ -85,20 +86,20 @@ static void assert_field(const Message *message, const char *name, const char *e
 
 static void test_refused(Bench *bench, gconstpointer data)
 {
-    bench->list->dmarc_mitigate_action = MITIGATION_REJECT;
+    bench->list->settings->dmarc_mitigate_action = MITIGATION_REJECT;
     g_assert_cmpint(verdict_of(bench, ANNE BODY, false), ==, VERDICT_REJECT);
     g_assert_nonnull(strstr(bench->post.reasons->pdata[0], "DMARC"));
-    g_free(bench->list->dmarc_moderation_notice);
-    bench->list->dmarc_moderation_notice = g_strdup("Write from home.");
+    g_free(bench->list->settings->dmarc_moderation_notice);
+    bench->list->settings->dmarc_moderation_notice = g_strdup("Write from home.");
     verdict_of(bench, ANNE BODY, false);
     g_assert_cmpstr(bench->post.reasons->pdata[0], ==, "Write from home.");
     g_assert_cmpint(verdict_of(bench, ANNE BODY, true), ==, VERDICT_ACCEPT); /* a moderator let it pass */
-    bench->list->dmarc_mitigate_action = MITIGATION_DISCARD;
+    bench->list->settings->dmarc_mitigate_action = MITIGATION_DISCARD;
     g_assert_cmpint(verdict_of(bench, ANNE BODY, false), ==, VERDICT_DISCARD);
-    bench->list->dmarc_mitigate_unconditionally = true; /* that is for what does not refuse */
+    bench->list->settings->dmarc_mitigate_unconditionally = true; /* that is for what does not refuse */
     published = "v=DMARC1; p=none";
     g_assert_cmpint(verdict_of(bench, ANNE BODY, false), ==, VERDICT_ACCEPT);
-    bench->list->dmarc_mitigate_action = MITIGATION_NONE;
+    bench->list->settings->dmarc_mitigate_action = MITIGATION_NONE;
     published = REJECT;
     g_assert_cmpint(verdict_of(bench, ANNE BODY, false), ==, VERDICT_ACCEPT);
 }
@@ -123,17 +124,17 @@ static void test_when(Bench *bench, gconstpointer data)
     g_assert_cmpint(mitigation, ==, MITIGATION_NONE);
     mitigation_find(make_post(bench, "From: cris@example.net\r\n" BODY), &mitigation);
     g_assert_cmpint(mitigation, ==, MITIGATION_NONE);
-    char **own = bench->list->dmarc_addresses;
-    bench->list->dmarc_addresses = words;
+    char **own = bench->list->settings->dmarc_addresses;
+    bench->list->settings->dmarc_addresses = words;
     mitigation_find(make_post(bench, "From: cris@example.net\r\n" BODY), &mitigation);
     g_assert_cmpint(mitigation, ==, MITIGATION_MUNGE_FROM);
-    bench->list->dmarc_addresses = own;
-    bench->list->dmarc_mitigate_unconditionally = true;
+    bench->list->settings->dmarc_addresses = own;
+    bench->list->settings->dmarc_mitigate_unconditionally = true;
     mitigation_find(make_post(bench, "From: cris@example.net\r\n" BODY), &mitigation);
     g_assert_cmpint(mitigation, ==, MITIGATION_MUNGE_FROM);
     mitigation_find(make_post(bench, "From: test@example.com\r\n" BODY), &mitigation);
     g_assert_cmpint(mitigation, ==, MITIGATION_NONE);
-    bench->list->anonymous_list = true;
+    bench->list->settings->anonymous_list = true;
     mitigation_find(make_post(bench, ANNE BODY), &mitigation);
     g_assert_cmpint(mitigation, ==, MITIGATION_NONE);
 }
@@ -179,7 +180,7 @@ static void test_no_way_round(Bench *bench, gconstpointer data)
     Mitigation mitigation;
     for (int pass = 0; pass < 3; pass++) {
         static const int actions[] = {MITIGATION_MUNGE_FROM, MITIGATION_REJECT, MITIGATION_DISCARD};
-        bench->list->dmarc_mitigate_action = actions[pass];
+        bench->list->settings->dmarc_mitigate_action = actions[pass];
         for (size_t at = 0; at < G_N_ELEMENTS(hidden); at++) {
             g_autofree char *octets = g_strconcat(hidden[at], BODY, NULL);
             g_test_message("%s", hidden[at]);
@@ -197,7 +198,7 @@ static void test_no_way_round(Bench *bench, gconstpointer data)
                 g_assert_cmpint(verdict_of(bench, octets, false), ==, VERDICT_ACCEPT);
         }
     }
-    bench->list->dmarc_mitigate_action = MITIGATION_MUNGE_FROM;
+    bench->list->settings->dmarc_mitigate_action = MITIGATION_MUNGE_FROM;
     for (size_t at = 0; at < G_N_ELEMENTS(hidden); at++) {
         g_autofree char *octets = g_strconcat(hidden[at], BODY, NULL);
         const Message *message = copies_of(bench, octets);
@@ -225,10 +226,10 @@ static void test_testing(Bench *bench, gconstpointer data)
     Mitigation mitigation;
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
         published = cases[at].text;
-        bench->list->dmarc_mitigate_action = MITIGATION_MUNGE_FROM;
+        bench->list->settings->dmarc_mitigate_action = MITIGATION_MUNGE_FROM;
         mitigation_find(make_post(bench, ANNE BODY), &mitigation);
         g_assert_cmpint(mitigation, ==, cases[at].munged);
-        bench->list->dmarc_mitigate_action = MITIGATION_REJECT;
+        bench->list->settings->dmarc_mitigate_action = MITIGATION_REJECT;
         mitigation_find(make_post(bench, ANNE BODY), &mitigation);
         g_assert_cmpint(mitigation, ==, cases[at].refused);
     }
@@ -245,17 +246,17 @@ static void test_without_answer(Bench *bench, gconstpointer data)
     g_assert_cmpint(mitigation_find(post, &mitigation), ==, NAMES_TROUBLE);
     g_assert_cmpint(mitigation, ==, MITIGATION_MUNGE_FROM);
     g_assert_false(mitigation_waits(post));
-    bench->list->dmarc_without_answer = DMARC_WITHOUT_PASS;
+    bench->list->settings->dmarc_without_answer = DMARC_WITHOUT_PASS;
     mitigation_find(make_post(bench, ANNE BODY), &mitigation);
     g_assert_cmpint(mitigation, ==, MITIGATION_NONE);
-    bench->list->dmarc_without_answer = DMARC_WITHOUT_WAIT;
+    bench->list->settings->dmarc_without_answer = DMARC_WITHOUT_WAIT;
     post = make_post(bench, ANNE BODY);
     g_assert_cmpint(mitigation_find(post, &mitigation), ==, NAMES_TROUBLE);
     g_assert_true(mitigation_waits(post));
     post->now = post->arrival + 25 * 3600 * CLOCK_SECOND;
     g_assert_false(mitigation_waits(post));
-    bench->list->dmarc_without_answer = DMARC_WITHOUT_MITIGATE;
-    bench->list->dmarc_mitigate_action = MITIGATION_DISCARD;
+    bench->list->settings->dmarc_without_answer = DMARC_WITHOUT_MITIGATE;
+    bench->list->settings->dmarc_mitigate_action = MITIGATION_DISCARD;
     g_assert_cmpint(verdict_of(bench, ANNE BODY, false), ==, VERDICT_ACCEPT);
 }
 
@@ -308,7 +309,7 @@ static void test_author_stays_reachable(Bench *bench, gconstpointer data)
     assert_field(message, "Reply-To", "b@example.net, Anne Person <anne@example.org>");
     message = copies_of(bench, ANNE "Reply-To: b@example.net (at work\r\n" BODY);
     assert_field(message, "Reply-To", "Anne Person <anne@example.org>, b@example.net (at work");
-    bench->list->reply_goes_to_list = REPLY_POINT_TO_LIST;
+    bench->list->settings->reply_goes_to_list = REPLY_POINT_TO_LIST;
     message = copies_of(bench, ANNE "Cc: c@example.net\r\n" BODY);
     assert_field(message, "Reply-To", "test@example.com");
     assert_field(message, "Cc", "c@example.net, Anne Person <anne@example.org>");
@@ -316,7 +317,7 @@ static void test_author_stays_reachable(Bench *bench, gconstpointer data)
 
 static void test_wrap_message(Bench *bench, gconstpointer data)
 {
-    bench->list->dmarc_mitigate_action = MITIGATION_WRAP_MESSAGE;
+    bench->list->settings->dmarc_mitigate_action = MITIGATION_WRAP_MESSAGE;
     const Message *message = copies_of(bench, ANNE "DKIM-Signature: v=1\r\nX-Own: 1\r\n" BODY);
     assert_field(message, "From", "Anne Person via Test <test@example.com>");
     assert_field(message, "Content-Type", "message/rfc822");
@@ -332,8 +333,8 @@ static void test_wrap_message(Bench *bench, gconstpointer data)
     assert_field(inside, "Message-ID", "<1@example.org>");
     g_autoptr(GBytes) text_inside = message_body(inside);
     g_assert_cmpmem(g_bytes_get_data(text_inside, NULL), g_bytes_get_size(text_inside), "body\r\n", 6);
-    g_free(bench->list->dmarc_wrapped_message_text);
-    bench->list->dmarc_wrapped_message_text = g_strdup("The post is inside.\n");
+    g_free(bench->list->settings->dmarc_wrapped_message_text);
+    bench->list->settings->dmarc_wrapped_message_text = g_strdup("The post is inside.\n");
     message = copies_of(bench, ANNE BODY);
     g_autofree char *type = message_value(message, "Content-Type");
     g_assert_true(g_str_has_prefix(type, "multipart/mixed; boundary="));
@@ -365,8 +366,8 @@ static void test_undecodable_name(Bench *bench, gconstpointer data)
          "=?x-foo?Q?pay=40bank=2Eexample=FF?= <anne@example.org>"},
     };
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
-        g_free(bench->list->display_name);
-        bench->list->display_name = g_strdup(cases[at].list);
+        g_free(bench->list->settings->display_name);
+        bench->list->settings->display_name = g_strdup(cases[at].list);
         g_autofree char *text = g_strdup_printf("From: %s <anne@example.org>\r\n" BODY, cases[at].given);
         const Message *copies = copies_of(bench, text);
         assert_field(copies, "From", cases[at].from);
@@ -382,7 +383,7 @@ static void test_name_of_member(Bench *bench, gconstpointer data)
     } cases[] = {{"cora@example.org", "Cora Own via Test <test@example.com>"},
                  {"dora@example.org", "dora via Test <test@example.com>"}};
     GError *error = NULL;
-    bench->list->dmarc_mitigate_unconditionally = true;
+    bench->list->settings->dmarc_mitigate_unconditionally = true;
     list_free(list_create(bench->store, "other@example.com", &error));
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
         const char *author = cases[at].author, *own = at == 0 ? "Cora Own" : NULL;
@@ -411,13 +412,13 @@ static void test_several_authors(Bench *bench, gconstpointer data)
                  {"From: nobody\r\n", "Test <test@example.com>", NULL}};
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
         g_autofree char *text = g_strconcat(cases[at].given, BODY, NULL);
-        bench->list->dmarc_mitigate_unconditionally = true;
+        bench->list->settings->dmarc_mitigate_unconditionally = true;
         const Message *copies = copies_of(bench, text);
         if (cases[at].from)
             assert_field(copies, "From", cases[at].from);
         assert_field(copies, "Reply-To", cases[at].kept);
     }
-    bench->list->reply_goes_to_list = REPLY_POINT_TO_LIST;
+    bench->list->settings->reply_goes_to_list = REPLY_POINT_TO_LIST;
     g_autofree char *text = g_strconcat(cases[0].given, BODY, NULL);
     assert_field(copies_of(bench, text), "Cc", cases[0].kept);
 }

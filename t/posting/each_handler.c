@@ -12,22 +12,25 @@
 #include "posting/handler.h"
 #include "posting/mitigation.h"
 #include "posting/pipeline.h"
+#include "store/list_setting.h"
 #include "t/posting/fixture.h"
 
 static void make_busy(List *list)
 {
     static const char *const types[] = {"image", "application/octet-stream", NULL}, *const topics[] = {"all: .", NULL};
-    g_free(list->msg_header);
-    g_free(list->msg_footer);
-    list->msg_header = g_strdup("Gr\u00fc\u00dfe an $display_name\n");
-    list->msg_footer = g_strdup("-- \n$list_name \u2014 \u7d42\u308f\u308a\n");
-    list->reply_goes_to_list = REPLY_POINT_TO_LIST;
-    list->first_strip_reply_to = list->filter_content = list->filter_report = list->convert_html_to_plaintext = true;
-    list->collapse_alternatives = list->topics_enabled = list->dmarc_mitigate_unconditionally = true;
-    list->dmarc_mitigate_action = MITIGATION_MUNGE_FROM;
-    list->dmarc_wrapped_message_text = g_strdup("\u00c4hnliches\n");
-    list->filter_types = g_strdupv((char **)types);
-    list->topics = g_strdupv((char **)topics);
+    g_free(list->settings->msg_header);
+    g_free(list->settings->msg_footer);
+    list->settings->msg_header = g_strdup("Gr\u00fc\u00dfe an $display_name\n");
+    list->settings->msg_footer = g_strdup("-- \n$list_name \u2014 \u7d42\u308f\u308a\n");
+    list->settings->reply_goes_to_list = REPLY_POINT_TO_LIST;
+    list->settings->first_strip_reply_to = list->settings->filter_content = list->settings->filter_report =
+        list->settings->convert_html_to_plaintext = true;
+    list->settings->collapse_alternatives = list->settings->topics_enabled =
+        list->settings->dmarc_mitigate_unconditionally = true;
+    list->settings->dmarc_mitigate_action = MITIGATION_MUNGE_FROM;
+    list->settings->dmarc_wrapped_message_text = g_strdup("\u00c4hnliches\n");
+    list->settings->filter_types = g_strdupv((char **)types);
+    list->settings->topics = g_strdupv((char **)topics);
 }
 
 /* Return what leaves for the members, or else the message. */
@@ -94,14 +97,14 @@ static void run_mail(Bench *bench, const PostSite *site, GBytes *mail)
         if (*handler != &handler_digest_recipients) /* it wants an issue of a digest */
             run_alone(bench, site, mail, *handler, (*handler)->name);
     run_all(bench, site, mail, "all");
-    list->dmarc_mitigate_action = MITIGATION_WRAP_MESSAGE;
+    list->settings->dmarc_mitigate_action = MITIGATION_WRAP_MESSAGE;
     run_alone(bench, site, mail, &handler_dmarc, "dmarc wrap");
     run_all(bench, site, mail, "all wrap");
-    list->dmarc_mitigate_action = MITIGATION_MUNGE_FROM;
-    list->anonymous_list = true;
+    list->settings->dmarc_mitigate_action = MITIGATION_MUNGE_FROM;
+    list->settings->anonymous_list = true;
     run_alone(bench, site, mail, &handler_cleanse, "cleanse anonymous");
     run_all(bench, site, mail, "all anonymous");
-    list->anonymous_list = false;
+    list->settings->anonymous_list = false;
     fputc('\0', stdout);
     fflush(stdout);
 }

@@ -4,6 +4,7 @@
 
 #include "mail/address.h"
 #include "mail/header.h"
+#include "store/list_setting.h"
 #include "t/mail/corpus.h"
 #include "t/posting/fixture.h"
 #include "t/suite.h"
@@ -126,7 +127,7 @@ static void test_cleanse(Bench *bench, gconstpointer data)
 
 static void test_anonymous(Bench *bench, gconstpointer data)
 {
-    bench->list->anonymous_list = true;
+    bench->list->settings->anonymous_list = true;
     Post *post = bench_post(bench,
                             "Received: from a\r\nFrom: anne@example.org\r\nDKIM-Signature: v=1\r\nARC-Seal: i=1\r\n"
                             "Sender: anne@example.org\r\nX-Mailer: z\r\nMessage-ID: <anne@example.org>\r\n"
@@ -141,8 +142,8 @@ static void test_anonymous(Bench *bench, gconstpointer data)
     g_assert_false(message_has(post->message, "ARC-Seal"));
     assert_field(post, "Subject", "x");
     /* The owners' address for replies is no author's. */
-    set_text(&bench->list->reply_to_address, "office@example.net");
-    bench->list->reply_goes_to_list = REPLY_EXPLICIT_HEADER;
+    set_text(&bench->list->settings->reply_to_address, "office@example.net");
+    bench->list->settings->reply_goes_to_list = REPLY_EXPLICIT_HEADER;
     process(&handler_cook_headers, post);
     assert_field(post, "Reply-To", "office@example.net, test@example.com");
 }
@@ -150,7 +151,7 @@ static void test_anonymous(Bench *bench, gconstpointer data)
 /* Of all that mail programs write, nothing stays but what the list's readers need. */
 static void test_anonymous_fields(Bench *bench, gconstpointer data)
 {
-    bench->list->anonymous_list = true;
+    bench->list->settings->anonymous_list = true;
     Post *post = bench_post(bench,
                             "From: anne@example.org\r\nDate: Fri, 20 Nov 2026 13:20:00 +0545\r\n"
                             "Thread-Index: AdXtrace==\r\nThread-Topic: trace\r\nAccept-Language: trace\r\n"
@@ -195,10 +196,10 @@ static const struct {
 
 static void test_reply_to(Bench *bench, gconstpointer data)
 {
-    set_text(&bench->list->reply_to_address, "else@example.net");
+    set_text(&bench->list->settings->reply_to_address, "else@example.net");
     for (size_t at = 0; at < G_N_ELEMENTS(reply_to); at++) {
-        bench->list->reply_goes_to_list = reply_to[at].policy;
-        bench->list->first_strip_reply_to = reply_to[at].strip;
+        bench->list->settings->reply_goes_to_list = reply_to[at].policy;
+        bench->list->settings->first_strip_reply_to = reply_to[at].strip;
         g_autofree char *text = g_strconcat(BASE, reply_to[at].own, "\r\n", NULL);
         Post *post = bench_post(bench, text);
         process(&handler_cook_headers, post);
@@ -209,7 +210,7 @@ static void test_reply_to(Bench *bench, gconstpointer data)
 /* A field that is folded stays so: made one line, thirty addresses would be longer than a line may be. */
 static void test_reply_to_folded(Bench *bench, gconstpointer data)
 {
-    bench->list->reply_goes_to_list = REPLY_POINT_TO_LIST;
+    bench->list->settings->reply_goes_to_list = REPLY_POINT_TO_LIST;
     Post *post = bench_post(bench, BASE "Reply-To: A <a@x>,\r\n\tB <b@x>\r\n\r\n");
     process(&handler_cook_headers, post);
     g_autoptr(GBytes) head = message_head(post->message);
@@ -300,7 +301,7 @@ static const struct {
 static void test_subject_prefix(Bench *bench, gconstpointer data)
 {
     for (size_t at = 0; at < G_N_ELEMENTS(subjects); at++) {
-        set_text(&bench->list->subject_prefix, subjects[at].prefix);
+        set_text(&bench->list->settings->subject_prefix, subjects[at].prefix);
         g_autofree char *text = g_strconcat(subjects[at].subject, "\r\n", NULL);
         Post *post = bench_post(bench, text);
         post->post_id = 42;
@@ -339,7 +340,7 @@ static void test_long_subject(Bench *bench, gconstpointer data)
     const char *const given[] = {"hello", "=?utf-8?q?=C3=B6l?=", long_word};
     for (size_t prefix = 0; prefix < G_N_ELEMENTS(prefixes); prefix++)
         for (size_t at = 0; at < G_N_ELEMENTS(given); at++) {
-            set_text(&bench->list->subject_prefix, prefixes[prefix]);
+            set_text(&bench->list->settings->subject_prefix, prefixes[prefix]);
             g_autofree char *text = g_strdup_printf("Subject: %s\r\n\r\n", given[at]);
             Post *post = bench_post(bench, text);
             process(&handler_subject_prefix, post);
@@ -358,7 +359,7 @@ static void test_long_subject(Bench *bench, gconstpointer data)
 static void test_rfc_2369(Bench *bench, gconstpointer data)
 {
     static const PostArchiver archivers[] = {{"box", "https://x/$list_id/", "https://x/$list_id/$hash", false}, {0}};
-    set_text(&bench->list->description, "What, \"we\" do\r\nBcc: x");
+    set_text(&bench->list->settings->description, "What, \"we\" do\r\nBcc: x");
     Post *post = bench_post(bench,
                             BASE "List-Unsubscribe: <mailto:x@y>\r\nlist-id: <old>\r\nMessage-ID: <ant>\r\n\r\n");
     post->archivers = archivers;
@@ -373,14 +374,14 @@ static void test_rfc_2369(Bench *bench, gconstpointer data)
                            "List-Post: <mailto:test@example.com>\r\n"
                            "Archived-At: <https://x/test.example.com/MS6QLWERIJLGCRF44J7USBFDELMNT2BW>\r\n"
                            "List-Archive: <https://x/test.example.com/>\r\n\r\n");
-    bench->list->allow_list_posts = false;
-    bench->list->archive_policy = ARCHIVE_NEVER;
+    bench->list->settings->allow_list_posts = false;
+    bench->list->settings->archive_policy = ARCHIVE_NEVER;
     post = bench_post(bench, BASE "\r\n");
     post->archivers = archivers;
     process(&handler_rfc_2369, post);
     assert_field(post, "List-Post", "NO");
     g_assert_false(message_has(post->message, "List-Archive"));
-    bench->list->include_rfc2369_headers = false;
+    bench->list->settings->include_rfc2369_headers = false;
     post = bench_post(bench, BASE "List-Id: <kept>\r\n\r\n");
     process(&handler_rfc_2369, post);
     assert_head(post, BASE "List-Id: <kept>\r\n\r\n");
@@ -411,8 +412,8 @@ static void test_archived_at(Bench *bench, gconstpointer data)
         {NULL, "X-No-Archive: yes\r\n", 0, "<https://a/>, <https://b/>"},
     };
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
-        g_strfreev(bench->list->archivers);
-        bench->list->archivers = cases[at].chosen ? g_strsplit(cases[at].chosen, ",", -1) : NULL;
+        g_strfreev(bench->list->settings->archivers);
+        bench->list->settings->archivers = cases[at].chosen ? g_strsplit(cases[at].chosen, ",", -1) : NULL;
         g_autofree char *text = g_strconcat(BASE "Message-ID: <ant>\r\n", cases[at].more, "\r\n", NULL);
         Post *post = bench_post(bench, text);
         post->archivers = archivers;
@@ -443,15 +444,15 @@ static void test_to_archive(Bench *bench, gconstpointer data)
         process(&handler_to_archive, post);
         g_assert_true((post_send_find(post, POST_ARCHIVE) != NULL) == cases[at].archived);
     }
-    g_strfreev(bench->list->archivers);
-    bench->list->archivers = g_strsplit("b,c", ",", -1);
+    g_strfreev(bench->list->settings->archivers);
+    bench->list->settings->archivers = g_strsplit("b,c", ",", -1);
     Post *post = bench_post(bench, BASE "\r\n");
     post->archivers = archivers;
     process(&handler_to_archive, post);
     g_auto(GStrv) kept = g_strdupv(post_send_find(post, POST_ARCHIVE)->archivers);
     g_assert_cmpuint(g_strv_length(kept), ==, 1);
     g_assert_cmpstr(kept[0], ==, "b");
-    bench->list->archive_policy = ARCHIVE_NEVER;
+    bench->list->settings->archive_policy = ARCHIVE_NEVER;
     post = bench_post(bench, BASE "\r\n");
     post->archivers = archivers;
     process(&handler_to_archive, post);
@@ -466,7 +467,7 @@ static void test_public_archive(Bench *bench, gconstpointer data)
                                              {"world", "https://world/", "https://world/$hash", true},
                                              {0}};
     for (int is_public = 0; is_public < 2; is_public++) {
-        bench->list->archive_policy = is_public ? ARCHIVE_PUBLIC : ARCHIVE_PRIVATE;
+        bench->list->settings->archive_policy = is_public ? ARCHIVE_PUBLIC : ARCHIVE_PRIVATE;
         Post *post = bench_post(bench, BASE "Message-ID: <ant>\r\n\r\n");
         post->archivers = archivers;
         g_autoptr(GError) error = NULL;
@@ -488,12 +489,12 @@ static void test_to_usenet(Bench *bench, gconstpointer data)
         {true, true, true, true, false}, {true, true, false, false, false},
     };
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
-        bench->list->gateway_to_news = cases[at].gateway;
-        g_free(bench->list->linked_newsgroup);
-        bench->list->linked_newsgroup = g_strdup(cases[at].linked ? "comp.test" : "");
+        bench->list->settings->gateway_to_news = cases[at].gateway;
+        g_free(bench->list->settings->linked_newsgroup);
+        bench->list->settings->linked_newsgroup = g_strdup(cases[at].linked ? "comp.test" : "");
         const PostSite site = {.header_match_target = "hold", .news = cases[at].has_news};
         for (int prefixed = 0; prefixed < 2; prefixed++) {
-            bench->list->nntp_prefix_subject_too = prefixed;
+            bench->list->settings->nntp_prefix_subject_too = prefixed;
             Post *post = bench_post(bench, BASE "Subject: [Test] hello\r\n\r\n");
             post->site = &site;
             post->from_news = cases[at].from_news;
@@ -656,8 +657,8 @@ static void test_decorate_not_asked(Bench *bench, gconstpointer data)
 
 static void test_decorate_for_all(Bench *bench, gconstpointer data)
 {
-    set_text(&bench->list->msg_header, "$display_name:\n");
-    set_text(&bench->list->msg_footer, "-- \n$list_address $user_name");
+    set_text(&bench->list->settings->msg_header, "$display_name:\n");
+    set_text(&bench->list->settings->msg_footer, "-- \n$list_address $user_name");
     Post *post = bench_post(bench, BASE "\r\nbody\r\n");
     const PostSend *send = decorate_post(post);
     g_autofree char *text = outgoing(post);
@@ -670,8 +671,8 @@ static void test_decorate_for_all(Bench *bench, gconstpointer data)
 static void test_decorate_personal(Bench *bench, gconstpointer data)
 {
     static const PostCopies copies = {.verp_personalized = true, .unsubscribe_url = "https://l.example.com/$token"};
-    set_text(&bench->list->msg_footer, "for $user_name <$user_address>\n");
-    bench->list->personalize = PERSONALIZE_FULL;
+    set_text(&bench->list->settings->msg_footer, "for $user_name <$user_address>\n");
+    bench->list->settings->personalize = PERSONALIZE_FULL;
     Post *post = bench_post(bench, BASE "List-Unsubscribe: <mailto:x>\r\nCc: bart@example.org,\r\n\tcris@x\r\n"
                                         "Cc: dora@x\r\n\r\nbody\r\n");
     post->copies = &copies;
@@ -712,11 +713,11 @@ static void test_decorate_list_in_cc(Bench *bench, gconstpointer data)
         {"", REPLY_NO_MUNGING, true, NULL},
         {"Cc: eve@x\r\n", REPLY_NO_MUNGING, true, "eve@x"},
     };
-    bench->list->personalize = PERSONALIZE_FULL;
-    set_text(&bench->list->reply_to_address, "talk@example.net");
+    bench->list->settings->personalize = PERSONALIZE_FULL;
+    set_text(&bench->list->settings->reply_to_address, "talk@example.net");
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
-        bench->list->reply_goes_to_list = cases[at].reply_goes_to_list;
-        bench->list->anonymous_list = cases[at].anonymous;
+        bench->list->settings->reply_goes_to_list = cases[at].reply_goes_to_list;
+        bench->list->settings->anonymous_list = cases[at].anonymous;
         g_autofree char *octets = g_strconcat(BASE, cases[at].fields, "\r\nbody\r\n", NULL);
         g_test_message("case %zu: %s", at, cases[at].fields);
         Post *post = bench_post(bench, octets);

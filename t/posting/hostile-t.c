@@ -4,6 +4,7 @@
  * grows with its length only. */
 #include "posting/chain.h"
 #include "posting/pipeline.h"
+#include "store/list_setting.h"
 #include "t/doubling.h"
 #include "t/posting/fixture.h"
 #include "t/suite.h"
@@ -78,7 +79,7 @@ static void test_posts(Bench *bench, gconstpointer data)
     list_free(bench->list);
     bench->list = list_by_id(bench->store, "test.example.com", NULL);
     doubling_check_all(inputs, G_N_ELEMENTS(inputs), process, bench);
-    bench->list->anonymous_list = true;
+    bench->list->settings->anonymous_list = true;
     doubling_check_all(inputs, G_N_ELEMENTS(inputs), process, bench);
 }
 

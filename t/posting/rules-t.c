@@ -8,6 +8,7 @@
 
 #include "store/ban.h"
 #include "store/header_match.h"
+#include "store/list_setting.h"
 #include "store/pace.h"
 #include "t/doubling.h"
 #include "t/posting/fixture.h"
@@ -111,15 +112,15 @@ static void test_slow_patterns(Bench *bench, gconstpointer data)
     g_autofree char *field = g_strdup_printf("From: anne@example.org\r\nX-Mailer: %s\r\n\r\n", row);
     static const char quick[] = "From: anne@example.org\r\n\r\n";
     g_autoptr(GError) error = NULL;
-    bench->list->default_nonmember_action = ACTION_DEFER;
-    set_patterns(&bench->list->discard_these_nonmembers, SLOW);
+    bench->list->settings->default_nonmember_action = ACTION_DEFER;
+    set_patterns(&bench->list->settings->discard_these_nonmembers, SLOW);
     Post *post = bench_post(bench, slow);
     assert_hits(&rule_nonmember_moderation, post);
     g_assert_cmpint(post->action, ==, ACTION_HOLD);
     g_assert_false(hits(&rule_nonmember_moderation, bench_post(bench, quick)));
-    set_patterns(&bench->list->discard_these_nonmembers, "");
-    g_free(bench->list->bounce_matching_headers);
-    bench->list->bounce_matching_headers = g_strdup("X-Mailer: " SLOW);
+    set_patterns(&bench->list->settings->discard_these_nonmembers, "");
+    g_free(bench->list->settings->bounce_matching_headers);
+    bench->list->settings->bounce_matching_headers = g_strdup("X-Mailer: " SLOW);
     assert_hits(&rule_suspicious_header, bench_post(bench, field));
     g_assert_false(hits(&rule_suspicious_header, bench_post(bench, quick)));
     /* of a ban, which throws away, the rule after it knows */
@@ -140,19 +141,19 @@ static void test_suspicious_header(Bench *bench, gconstpointer data)
     for (size_t at = 0; at < G_N_ELEMENTS(bad); at++)
         for (size_t set = 0; set < G_N_ELEMENTS(lines); set++) {
             g_autofree char *text = g_strconcat(BASE, bad[at], "\r\n", NULL);
-            g_free(bench->list->bounce_matching_headers);
-            bench->list->bounce_matching_headers = g_strdup(lines[set]);
+            g_free(bench->list->settings->bounce_matching_headers);
+            bench->list->settings->bounce_matching_headers = g_strdup(lines[set]);
             g_assert_true(hits(&rule_suspicious_header, bench_post(bench, text)) == (set == 0));
         }
-    bench->list->bounce_matching_headers[0] = '\0';
+    bench->list->settings->bounce_matching_headers[0] = '\0';
     g_assert_false(hits(&rule_suspicious_header, bench_post(bench, BASE "\r\n")));
 }
 
 static void test_news_moderation(Bench *bench, gconstpointer data)
 {
-    bench->list->newsgroup_moderation = NEWSGROUP_OPEN;
+    bench->list->settings->newsgroup_moderation = NEWSGROUP_OPEN;
     g_assert_false(hits(&rule_news_moderation, bench_post(bench, BASE "\r\n")));
-    bench->list->newsgroup_moderation = NEWSGROUP_MODERATED;
+    bench->list->settings->newsgroup_moderation = NEWSGROUP_MODERATED;
     assert_hits(&rule_news_moderation, bench_post(bench, BASE "\r\n"));
 }
 
@@ -183,7 +184,7 @@ static void test_digests(Bench *bench, gconstpointer data)
 static void test_emergency(Bench *bench, gconstpointer data)
 {
     g_assert_false(hits(&rule_emergency, bench_post(bench, BASE "\r\n")));
-    bench->list->emergency = true;
+    bench->list->settings->emergency = true;
     assert_hits(&rule_emergency, bench_post(bench, BASE "\r\n"));
     Post *post = bench_post(bench, BASE "\r\n");
     post->moderated = true; /* a moderator let it through: it is not held again */
@@ -301,7 +302,7 @@ static void test_broken_header(Bench *bench, gconstpointer data)
     };
     for (size_t i = 0; i < G_N_ELEMENTS(broken); i++)
         g_assert_false(hits(&rule_broken_header, bench_post(bench, broken[i])));
-    bench->list->anonymous_list = true;
+    bench->list->settings->anonymous_list = true;
     for (size_t i = 0; i < G_N_ELEMENTS(broken); i++)
         assert_hits(&rule_broken_header, bench_post(bench, broken[i]));
     for (size_t i = 0; i < G_N_ELEMENTS(sound); i++)
@@ -370,7 +371,7 @@ static void test_member_moderation(Bench *bench, gconstpointer data)
     post->sender = "eve@example.net";
     g_assert_false(hits(&rule_member_moderation, post));
     g_assert_cmpstr(post->member, ==, "Anne@example.org");
-    bench->list->default_member_action = ACTION_HOLD;
+    bench->list->settings->default_member_action = ACTION_HOLD;
     post = bench_post(bench, BASE "\r\n");
     assert_hits(&rule_member_moderation, post);
     g_assert_cmpint(post->action, ==, ACTION_HOLD);
@@ -420,10 +421,10 @@ static Action nonmember(Bench *bench, const char *from)
 static void test_nonmember_moderation(Bench *bench, gconstpointer data)
 {
     List *list = bench->list;
-    list->default_nonmember_action = ACTION_HOLD;
-    set_patterns(&list->accept_these_nonmembers, "friend@example.net ^.*@good\\.example$");
-    set_patterns(&list->reject_these_nonmembers, "^Spam");
-    set_patterns(&list->discard_these_nonmembers, "^(unclosed ^(a+)+$ worst@example.net");
+    list->settings->default_nonmember_action = ACTION_HOLD;
+    set_patterns(&list->settings->accept_these_nonmembers, "friend@example.net ^.*@good\\.example$");
+    set_patterns(&list->settings->reject_these_nonmembers, "^Spam");
+    set_patterns(&list->settings->discard_these_nonmembers, "^(unclosed ^(a+)+$ worst@example.net");
     g_assert_cmpint(nonmember(bench, "eve@example.net"), ==, ACTION_HOLD);
     g_assert_cmpint(nonmember(bench, "Friend@Example.net"), ==, ACTION_DEFER);
     g_assert_cmpint(nonmember(bench, "x@good.example"), ==, ACTION_DEFER);
@@ -435,10 +436,10 @@ static void test_nonmember_moderation(Bench *bench, gconstpointer data)
     g_assert_cmpint(nonmember(bench, "eve@example.net\r\nReply-To: friend@example.net"), ==, ACTION_DEFER);
     g_assert_cmpint(nonmember(bench, "eve@example.net\r\nSender: worst@example.net"), ==, ACTION_DISCARD);
     g_assert_cmpint(nonmember(bench, "friend@example.net\r\nSender: worst@example.net"), ==, ACTION_DEFER);
-    list->default_nonmember_action = ACTION_DEFER;
+    list->settings->default_nonmember_action = ACTION_DEFER;
     g_assert_cmpint(nonmember(bench, "eve@example.net"), ==, ACTION_DEFER);
     Post *post = bench_post(bench, BASE "\r\n");
-    list->default_nonmember_action = ACTION_HOLD;
+    list->settings->default_nonmember_action = ACTION_HOLD;
     post->member = g_strdup("anne@example.org");
     g_assert_false(hits(&rule_nonmember_moderation, post));
 }
@@ -457,27 +458,27 @@ static void test_members_of_another_list(Bench *bench, gconstpointer data)
         g_assert_true(member_add(bench->store, other->list_id, ROLE_MEMBER, member, NULL, NULL, &error));
         g_assert_true(member_add(bench->store, other->list_id, ROLE_OWNER, "olga@example.net", NULL, NULL, &error));
     }
-    list->default_nonmember_action = ACTION_HOLD;
-    set_patterns(&list->accept_these_nonmembers, "@nowhere.example.com @staff.example.com");
+    list->settings->default_nonmember_action = ACTION_HOLD;
+    set_patterns(&list->settings->accept_these_nonmembers, "@nowhere.example.com @staff.example.com");
     g_assert_cmpint(nonmember(bench, "S@example.net"), ==, ACTION_DEFER);
     g_assert_cmpint(nonmember(bench, "g@example.net"), ==, ACTION_HOLD);
     g_assert_cmpint(nonmember(bench, "eve@example.net"), ==, ACTION_HOLD);
     g_assert_cmpint(nonmember(bench, "olga@example.net"), ==, ACTION_HOLD);
-    set_patterns(&list->reject_these_nonmembers, "x@example.net @guests@example.com");
-    set_patterns(&list->discard_these_nonmembers, "@staff@example.com");
+    set_patterns(&list->settings->reject_these_nonmembers, "x@example.net @guests@example.com");
+    set_patterns(&list->settings->discard_these_nonmembers, "@staff@example.com");
     g_assert_cmpint(nonmember(bench, "g@example.net"), ==, ACTION_REJECT);
     g_assert_cmpint(nonmember(bench, "s@example.net"), ==, ACTION_DEFER);
-    set_patterns(&list->accept_these_nonmembers, "");
+    set_patterns(&list->settings->accept_these_nonmembers, "");
     g_assert_cmpint(nonmember(bench, "s@example.net"), ==, ACTION_DISCARD);
-    set_patterns(&list->hold_these_nonmembers, "@staff.example.com");
+    set_patterns(&list->settings->hold_these_nonmembers, "@staff.example.com");
     g_assert_cmpint(nonmember(bench, "s@example.net"), ==, ACTION_HOLD);
 }
 
 /* A pattern that would take for ever gives up soon, and matches nothing. */
 static void test_evil_pattern(Bench *bench, gconstpointer data)
 {
-    bench->list->default_nonmember_action = ACTION_HOLD;
-    set_patterns(&bench->list->discard_these_nonmembers, "^(a+)+(b+)*x$");
+    bench->list->settings->default_nonmember_action = ACTION_HOLD;
+    set_patterns(&bench->list->settings->discard_these_nonmembers, "^(a+)+(b+)*x$");
     clock_t start = clock();
     g_autofree char *many = g_strnfill(100, 'a');
     g_autofree char *from = g_strconcat(many, "@example.net", NULL);
@@ -515,7 +516,7 @@ static unsigned complaints(const Rule *rule, Post *post)
 static void test_evil_alias(Bench *bench, gconstpointer data)
 {
     static const char unit[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa@example.net, ";
-    set_patterns(&bench->list->acceptable_aliases, "^(a|aa|aaa)+z@x ^(a|aa|aa)+z@x");
+    set_patterns(&bench->list->settings->acceptable_aliases, "^(a|aa|aaa)+z@x ^(a|aa|aa)+z@x");
     g_autoptr(GString) text = g_string_new("Cc: ");
     for (int i = 0; i < 20000; i++)
         g_string_append(text, unit);
@@ -524,7 +525,7 @@ static void test_evil_alias(Bench *bench, gconstpointer data)
     g_assert_cmpint(clock() - start, <, 2 * CLOCKS_PER_SEC);
     g_assert_cmpuint(complaints(&rule_implicit_dest, bench_post(bench, text->str)), ==, 0); /* the next post */
     /* One that works hard and does not give up. */
-    set_patterns(&bench->list->acceptable_aliases, "^.*a.*a.*z@x");
+    set_patterns(&bench->list->settings->acceptable_aliases, "^.*a.*a.*z@x");
     g_autoptr(GString) hard = g_string_new("Cc: ");
     for (int i = 0; i < 20000; i++)
         g_string_append(hard, unit);
@@ -533,7 +534,7 @@ static void test_evil_alias(Bench *bench, gconstpointer data)
     g_assert_cmpint(clock() - start, <, 2 * CLOCKS_PER_SEC);
     doubling_check(&(Doubling){.before = "Cc: ", .unit = unit}, check_destinations, bench);
     /* The list's own address is found behind any number of others; an alias by its pattern among the first ones. */
-    set_patterns(&bench->list->acceptable_aliases, "^zz@alias");
+    set_patterns(&bench->list->settings->acceptable_aliases, "^zz@alias");
     g_autofree char *listed = g_strconcat(hard->str, "\r\nTo: test@example.com\r\n\r\n", NULL);
     g_assert_false(hits(&rule_implicit_dest, bench_post(bench, listed)));
     g_assert_false(hits(&rule_implicit_dest, bench_post(bench, "To: a@x, b@x, zz@alias\r\n\r\n")));
@@ -548,32 +549,32 @@ static void test_implicit_dest(Bench *bench, gconstpointer data)
     Post *post = bench_post(bench, "To: test@alias.example\r\n\r\n");
     post->recipient = "test@alias.example";
     g_assert_false(hits(&rule_implicit_dest, post));
-    set_patterns(&bench->list->acceptable_aliases, "^old.*@example\\.com short other@example.net");
+    set_patterns(&bench->list->settings->acceptable_aliases, "^old.*@example\\.com short other@example.net");
     g_assert_false(hits(&rule_implicit_dest, bench_post(bench, "To: oldname@example.com\r\n\r\n")));
     g_assert_false(hits(&rule_implicit_dest, bench_post(bench, "To: Short@anywhere.example\r\n\r\n")));
     g_assert_false(hits(&rule_implicit_dest, bench_post(bench, "To: Other@example.net\r\n\r\n")));
-    bench->list->require_explicit_destination = false;
+    bench->list->settings->require_explicit_destination = false;
     g_assert_false(hits(&rule_implicit_dest, bench_post(bench, "To: else@example.com\r\n\r\n")));
 }
 
 static void test_limits(Bench *bench, gconstpointer data)
 {
     static const char three[] = "To: a@x, b@x\r\nCc: G: c@x;\r\n\r\n";
-    bench->list->max_num_recipients = 4;
+    bench->list->settings->max_num_recipients = 4;
     g_assert_false(hits(&rule_max_recipients, bench_post(bench, three)));
-    bench->list->max_num_recipients = 3;
+    bench->list->settings->max_num_recipients = 3;
     assert_hits(&rule_max_recipients, bench_post(bench, three));
-    bench->list->max_num_recipients = 0;
+    bench->list->settings->max_num_recipients = 0;
     g_assert_false(hits(&rule_max_recipients, bench_post(bench, three)));
-    bench->list->max_message_size = 1;
+    bench->list->settings->max_message_size = 1;
     Post *post = bench_post(bench, three);
     post->size = 1024;
     g_assert_false(hits(&rule_max_size, post));
     post->size = 1025;
     assert_hits(&rule_max_size, post);
-    bench->list->max_message_size = INT64_MAX;
+    bench->list->settings->max_message_size = INT64_MAX;
     g_assert_false(hits(&rule_max_size, post));
-    bench->list->max_message_size = 0;
+    bench->list->settings->max_message_size = 0;
     g_assert_false(hits(&rule_max_size, post));
 }
 
@@ -610,7 +611,7 @@ static void test_administrivia(Bench *bench, gconstpointer data)
         assert_hits(&rule_administrivia, bench_post(bench, commands[at]));
     for (size_t at = 0; at < G_N_ELEMENTS(fine); at++)
         g_assert_false(hits(&rule_administrivia, bench_post(bench, fine[at])));
-    bench->list->administrivia = false;
+    bench->list->settings->administrivia = false;
     g_assert_false(hits(&rule_administrivia, bench_post(bench, commands[0])));
 }
 
@@ -649,21 +650,21 @@ static void test_sender_confirmation(Bench *bench, gconstpointer data)
     } cases[] = {{ACTION_HOLD, false, true},   {ACTION_ACCEPT, false, true},  {ACTION_DEFER, false, true},
                  {ACTION_REJECT, true, false}, {ACTION_DISCARD, true, false}};
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
-        bench->list->sender_confirmation = true;
-        bench->list->default_nonmember_action = (int)cases[at].action;
+        bench->list->settings->sender_confirmation = true;
+        bench->list->settings->default_nonmember_action = (int)cases[at].action;
         Post *post = bench_post(bench, eve);
         g_assert_cmpint(hits(&rule_nonmember_moderation, post), ==, cases[at].hit);
         g_assert_cmpint(hits(&rule_sender_confirmation, post), ==, cases[at].asked);
-        bench->list->sender_confirmation = false;
+        bench->list->settings->sender_confirmation = false;
         post = bench_post(bench, eve);
         g_assert_cmpint(hits(&rule_nonmember_moderation, post), ==, cases[at].action != ACTION_DEFER);
         g_assert_false(hits(&rule_sender_confirmation, post));
     }
     /* Not who is known, nor who is only named in Reply-To, nor what a person let pass. */
-    bench->list->sender_confirmation = true;
-    bench->list->default_nonmember_action = ACTION_HOLD;
-    g_strfreev(bench->list->accept_these_nonmembers);
-    bench->list->accept_these_nonmembers = g_strsplit("eve@example.net", ",", -1);
+    bench->list->settings->sender_confirmation = true;
+    bench->list->settings->default_nonmember_action = ACTION_HOLD;
+    g_strfreev(bench->list->settings->accept_these_nonmembers);
+    bench->list->settings->accept_these_nonmembers = g_strsplit("eve@example.net", ",", -1);
     Post *post = bench_post(bench, "From: eve@example.net\r\nReply-To: other@example.net\r\n\r\n");
     g_assert_false(hits(&rule_nonmember_moderation, post));
     g_assert_false(hits(&rule_sender_confirmation, post));
@@ -696,10 +697,10 @@ static void test_burst(Bench *bench, gconstpointer data)
     const int64_t now = clock_now(), day = 86400 * CLOCK_SECOND;
     count_posts(bench, "anne@example.org", now, 10);
     assert_burst(bench, anne, false); /* it is off */
-    bench->list->burst_factor = 3;
+    bench->list->settings->burst_factor = 3;
     assert_burst(bench, anne, true);
     assert_burst(bench, eve, false);
-    bench->list->burst_least = 11;
+    bench->list->settings->burst_least = 11;
     assert_burst(bench, anne, false);
     /* A sender of 20 in an hour a month ago may post 30. */
     count_posts(bench, "bart@example.org", now - 30 * day, 20);

@@ -67,8 +67,8 @@ static inline Store *fixture_connect(const Fixture *fixture, GError **error)
     return store_open(fixture_driver(), fixture->path, false, error);
 }
 
-/* Put an empty database of SQLite at the path. It is made once in a process and copied: to make one takes as long as many
- * a test. */
+/* Put an empty database of SQLite at the path. It is made once in a process and copied: to make one takes as long as a
+ * test or longer. */
 static inline void fixture_fill(const char *path)
 {
     static char *octets;

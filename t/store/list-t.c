@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "store/list_setting.h"
 #include "store/store.h"
 #include "store/list_archive.h"
 #include "store/list_post.h"
@@ -98,8 +99,8 @@ static void test_create(Fixture *fixture, const void *data)
     g_assert_cmpint(list->created_at, >=, before);
     g_assert_cmpint(list->last_post_at, ==, 0);
     g_assert_cmpint(list->post_id, ==, 1);
-    g_assert_cmpstr(list->display_name, ==, "Some-talk");
-    g_assert_cmpstr(list->subject_prefix, ==, "[Some-talk] ");
+    g_assert_cmpstr(list->settings->display_name, ==, "Some-talk");
+    g_assert_cmpstr(list->settings->subject_prefix, ==, "[Some-talk] ");
 }
 
 static void test_create_refused(Fixture *fixture, const void *data)
@@ -248,7 +249,7 @@ static void test_remove(Fixture *fixture, const void *data)
     int64_t count;
     assert_ok(member_count(fixture->store, LIST, ROLE_MEMBER, &count, &error), error);
     g_assert_cmpint(count, ==, 0);
-    g_assert_cmpstr(list->info, ==, "");
+    g_assert_cmpstr(list->settings->info, ==, "");
     assert_ok(
         list_record_message_id(fixture->store, LIST, &(SeenMail){"<1>", "in:2", "spool", 1, NULL}, &known, &error),
         error);

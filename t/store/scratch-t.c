@@ -6,6 +6,7 @@
 #include "store/pace.h"
 #include "store/scratch.h"
 
+#include "store/list_setting.h"
 #include "t/store/fixture.h"
 #include "t/suite.h"
 
@@ -64,7 +65,7 @@ static void check(Store *scratch)
     GError *error = NULL;
     g_autoptr(List) list = list_by_id(scratch, LIST, &error);
     g_assert_no_error(error);
-    g_assert_cmpint(list->max_message_size, ==, 11);
+    g_assert_cmpint(list->settings->max_message_size, ==, 11);
     g_assert_cmpstr(list->posting_address, ==, "test@example.com");
     g_assert_true(is_member(scratch, ROLE_MEMBER, "anne@" LIST) && is_member(scratch, ROLE_MEMBER, "Both@example.net"));
     g_assert_true(is_member(scratch, ROLE_NONMEMBER, "guest@example.net"));

@@ -76,8 +76,8 @@ static void test_choice(Fixture *fixture, const void *data)
     refuse(fixture, "default_member_action", "unset", "hold, reject, discard, accept, defer");
     GError *error = NULL;
     g_autoptr(List) list = list_by_id(fixture->store, LIST, &error);
-    g_assert_cmpint(list->archive_policy, ==, ARCHIVE_NEVER);
-    g_assert_cmpint(list->reply_goes_to_list, ==, REPLY_EXPLICIT_HEADER_ONLY);
+    g_assert_cmpint(list->settings->archive_policy, ==, ARCHIVE_NEVER);
+    g_assert_cmpint(list->settings->reply_goes_to_list, ==, REPLY_EXPLICIT_HEADER_ONLY);
 }
 
 static void test_text(Fixture *fixture, const void *data)
@@ -106,12 +106,12 @@ static void test_words(Fixture *fixture, const void *data)
     set(fixture, "accept_these_nonmembers", " a@example.org ,b@example.org,\n^.*@example\\.net$\n@other.example.com ",
         "a@example.org,b@example.org,^.*@example\\.net$,@other.example.com");
     g_autoptr(List) list = list_by_id(fixture->store, LIST, &error);
-    g_assert_cmpint(g_strv_length(list->accept_these_nonmembers), ==, 4);
-    g_assert_cmpint(g_strv_length(list->reject_these_nonmembers), ==, 0);
+    g_assert_cmpint(g_strv_length(list->settings->accept_these_nonmembers), ==, 4);
+    g_assert_cmpint(g_strv_length(list->settings->reject_these_nonmembers), ==, 0);
     set(fixture, "hold_these_nonmembers", "^x{1\\,2}@", "^x{1\\,2}@");
     g_autoptr(List) again = list_by_id(fixture->store, LIST, &error);
-    g_assert_cmpint(g_strv_length(again->hold_these_nonmembers), ==, 1);
-    g_assert_cmpstr(again->hold_these_nonmembers[0], ==, "^x{1,2}@");
+    g_assert_cmpint(g_strv_length(again->settings->hold_these_nonmembers), ==, 1);
+    g_assert_cmpstr(again->settings->hold_these_nonmembers[0], ==, "^x{1,2}@");
     refuse(fixture, "acceptable_aliases", "nobody", "an address");
     refuse(fixture, "acceptable_aliases", "a@example.org, ^(", "no regular expression");
     set(fixture, "archivers", "mbox, maildir", "mbox,maildir");

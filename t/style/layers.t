@@ -40,7 +40,7 @@ LAYERS = {
     "runners/list_posts": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
                            "runners/keys.h", "runners/list_runner.h", "runners/list_posts"],
     "runners/names": ["base/", "mail/domain_name.h", "mail/names.h", "net/dns.h", "runners/names"],
-    "runners/post_names": ["base/", "mail/", "posting/", "runners/runner.h", "runners/keys.h",
+    "runners/post_names": ["base/", "mail/", "posting/", "store/list_setting.h", "runners/runner.h", "runners/keys.h",
                            "runners/list_posts.h", "runners/list_runner.h", "runners/names.h", "runners/post_names"],
     "runners/copy_sign": ["base/", "switchboard/", "mail/", "runners/keys.h", "runners/copy_sign"],
     "runners/post_hop": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
