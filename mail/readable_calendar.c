@@ -121,16 +121,28 @@ static void append_event(const Event *event, GString *text)
     g_string_append_c(text, '\n');
 }
 
+/* Join the lines that were folded (RFC 5545, 3.1). One pass, since all of a long text may be folds. */
+static GString *unfold(const char *calendar)
+{
+    GString *text = g_string_new(NULL);
+    for (const char *at = calendar; *at; at++) {
+        if (*at == '\r' && at[1] == '\n')
+            continue;
+        if (*at == '\n' && (at[1] == ' ' || at[1] == '\t'))
+            at++;
+        else
+            g_string_append_c(text, *at);
+    }
+    return text;
+}
+
 GString *readable_calendar_text(const char *calendar)
 {
     static const char *const whole[] = {"VEVENT", "VTODO", NULL};
     GString *text = g_string_new(NULL);
-    g_autoptr(GString) unfolded = g_string_new(calendar);
+    g_autoptr(GString) unfolded = unfold(calendar);
     g_auto(Event) event = {0};
     unsigned depth = 0, events = 0; /* depth within an event: reminders have texts of their own */
-    g_string_replace(unfolded, "\r\n", "\n", 0);
-    g_string_replace(unfolded, "\n ", "", 0);
-    g_string_replace(unfolded, "\n\t", "", 0);
     for (char *line = unfolded->str, *next; line && events < EVENTS_MAX; line = next) {
         g_auto(Property) property = {0};
         next = strchr(line, '\n');

@@ -538,6 +538,7 @@ static void test_work(void)
         {.unit = "To: a@b.example\r\n"},
         {.before = MIXED "Content-Disposition: attachment; ", .unit = "filename*0=a; "},
         {.before = MIXED "Content-Type: image/png; name=", .unit = "a/"},
+        {.before = "Content-Type: text/calendar\r\n\r\nBEGIN:VEVENT\r\nSUMMARY:", .unit = "\r\n a"},
     };
     doubling_check_all(inputs, G_N_ELEMENTS(inputs), read_all, NULL);
 }
