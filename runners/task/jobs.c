@@ -101,8 +101,9 @@ static bool clear_backup(Spool *spool, GError **error)
     return fs_remove_tree(names, error);
 }
 
-/* Queues that no unit in the database names are looked through when the process starts and once an hour: what a process
- * left there that died before its commit was never decided, and nobody misses it. */
+/* Store and remove what is left of units. Queues that no unit in the database names are looked through when the process
+ * starts and once an hour: what a process left there that died before its commit was never decided, and nobody misses
+ * it. One step does not wait for the others, since a unit whose rows cannot be read fails until a person has looked. */
 static bool settle_units(const JobPlace *place, int64_t *done, GError **error)
 {
     static int64_t thorough_at;
@@ -110,15 +111,16 @@ static bool settle_units(const JobPlace *place, int64_t *done, GError **error)
     int64_t now = clock_monotonic();
     bool thorough = now >= thorough_at;
     (void)done;
-    if (!unit_settle(place->store, spool, thorough, error))
-        return false;
-    if (thorough && !clear_backup(spool, error))
-        return false;
-    if (thorough && !kept_forget_gone(place->store, spool, place->now - HOUR, error))
-        return false;
     if (thorough)
         thorough_at = now + HOUR;
-    return outbox_old_sort(place->store, spool, NULL, error) && outbox_old_store(place->store, spool, NULL, error);
+    bool settled = unit_settle(place->store, spool, thorough, error);
+    if (thorough && !clear_backup(spool, settled ? error : NULL))
+        settled = false;
+    if (thorough && !kept_forget_gone(place->store, spool, place->now - HOUR, settled ? error : NULL))
+        settled = false;
+    GError **first = settled ? error : NULL;
+    return outbox_old_sort(place->store, spool, NULL, first) && outbox_old_store(place->store, spool, NULL, first) &&
+           settled;
 }
 
 static bool tell_gathered(const JobPlace *place, int64_t *done, GError **error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* Test that a job of the timer does each list whole or not at all: with two lists, of which the store refuses a part of
- * one. */
+ * one. And that a fault of one thing keeps a job from no other. */
 #include "base/clock.h"
 #include "lists/keys.h"
 #include "store/held.h"
@@ -65,6 +65,23 @@ static void test_whole_or_not(ListFrame *frame, const void *data)
     g_assert_true(is_held(frame, fresh[0]) && is_held(frame, fresh[1]));
 }
 
+/* The entry of a unit is in a row that no key of the spool opens. What an interrupted backup left goes all the same. */
+static void test_unit_that_fails(ListFrame *frame, const void *data)
+{
+    (void)data;
+    g_autofree char *aside = g_build_filename(frame->fixture.path, ".backup", NULL);
+    g_autofree char *moment = g_build_filename(aside, "moment", NULL);
+    list_frame_sql(frame, "INSERT INTO outbox_unit (spool, tag, queues, made_at, given_up, asked) "
+                          "VALUES ('', '0123456789abcdef0123456789abcdef', '* virgin', 1, 0, 0)");
+    list_frame_sql(frame, "INSERT INTO outbox (number, entry, queue, meta, recipients, message, made_at, spool) "
+                          "VALUES (999, '0123456789abcdef0123456789abcdef', '', '', '', x'00', 1, '')");
+    g_assert_cmpint(g_mkdir_with_parents(moment, 0700), ==, 0);
+    run_job(frame, "outbox");
+    g_assert_cmpuint(list_frame_rows(frame, "outbox"), ==, 1);
+    g_assert_cmpuint(list_frame_rows(frame, "outbox_unit"), ==, 1);
+    g_assert_false(g_file_test(moment, G_FILE_TEST_EXISTS));
+}
+
 static void open_frame(ListFrame *frame, const void *data)
 {
     (void)data;
@@ -82,5 +99,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/task/jobs/each list whole or not at all", ListFrame, NULL, open_frame, test_whole_or_not, close_frame);
+    g_test_add("/task/jobs/a unit that fails keeps no other step", ListFrame, NULL, open_frame, test_unit_that_fails,
+               close_frame);
     return g_test_run();
 }
