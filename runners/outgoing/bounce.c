@@ -171,7 +171,7 @@ static void add_failure(BounceMaker *maker, const char *address, const char *rep
 BounceDraft *bounce_empty_block(Delivery *delivery)
 {
     const json_t *meta = entry_meta(delivery->entry);
-    bool empty = entry_recipients_length(delivery->entry) == 0 && meta_integer(meta, KEY_BLOCK, -1) >= 0 &&
+    bool empty = bounce_is_unreached(delivery) && entry_recipients_length(delivery->entry) == 0 &&
                  (meta_integer(meta, KEY_BLOCK, 0) > 0 || meta_integer(meta, KEY_BLOCKS, 0) > 1) &&
                  !meta_integer(meta, KEY_BLOCK_MOST, 0);
     BounceMaker *maker = empty ? bounce_maker_new(delivery) : NULL;

@@ -50,7 +50,7 @@ BounceDraft *bounce_maker_add(BounceMaker *maker, const Recipient *recipient, co
 /* Free the maker, and return the draft of the recipients that are left; it is the caller's. NULL: none are left. */
 BounceDraft *bounce_maker_end(BounceMaker *maker);
 /* Return the draft that tells of the last block of a post that nobody was left for: without it nobody can know whether
- * the others, which are full, are all. It is the caller's; NULL: this is no such block. */
+ * the others, which are full, are all. It is the caller's; NULL: this is no such block, or not one of a post. */
 BounceDraft *bounce_empty_block(Delivery *delivery);
 /* Return true when it is a post of a list, and certainly none of its recipients in this entry, and in those that this
  * one comes from, has got it. */

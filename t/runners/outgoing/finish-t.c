@@ -311,6 +311,40 @@ static void a_scattered_post_is_held_too(World *world, gconstpointer data)
     g_assert_cmpuint(held, ==, 1);
 }
 
+/* An entry of out that nobody was left for, the second block of a mail. */
+static Delivery *empty_block(World *world, int64_t post_id)
+{
+    g_autoptr(GError) error = NULL;
+    json_t *meta = json_object();
+    meta_set_string(meta, META_LIST, "test.example.com");
+    meta_set_string(meta, KEY_ENVELOPE_SENDER, "test-bounces@example.com");
+    meta_set_integer(meta, KEY_BLOCK, 1);
+    if (post_id > 0)
+        meta_set_integer(meta, KEY_POST_ID, post_id);
+    g_autoptr(Draft) draft = draft_new("out", meta);
+    g_autoptr(GBytes) octets = g_bytes_new_static("Subject: x\r\n\r\ny\r\n", 17);
+    draft_add_message(draft, octets);
+    Intake intake = {.draft = draft};
+    g_assert_true(intake_store(world->fixture.spool, &intake, 1, false));
+    Delivery *delivery = delivery_new(claim(world, SOURCE_OUT), SOURCE_OUT, NULL, &error);
+    g_assert_no_error(error);
+    delivery->chosen = world->relay;
+    delivery->exhausted = true;
+    return delivery;
+}
+
+/* Of a post it says that the blocks before it are all. A digest tells nobody that it reached nobody, and an entry that
+ * says nothing would be taken for a mail to the list's bounce address. */
+static void an_empty_block_is_told_of_a_post(World *world, gconstpointer data)
+{
+    (void)data;
+    end(world, empty_block(world, 0));
+    g_assert_cmpuint(in_all(world), ==, 0);
+    end(world, empty_block(world, 7));
+    g_assert_cmpuint(fixture_count(&world->fixture, "bounces", ".msg"), ==, 1);
+    g_assert_cmpuint(in_all(world), ==, 1);
+}
+
 SUITE("outgoing/finish")
 {
     g_test_init(&argc, &argv, NULL);
@@ -319,6 +353,8 @@ SUITE("outgoing/finish")
     g_test_add("/finish/a suspended destination holds its mail", World, NULL, set_up,
                a_suspended_destination_holds_its_mail, tear_down);
     g_test_add("/finish/a scattered post is held too", World, NULL, set_up, a_scattered_post_is_held_too, tear_down);
+    g_test_add("/finish/an empty block is told of a post", World, NULL, set_up, an_empty_block_is_told_of_a_post,
+               tear_down);
     g_test_add("/finish/no room to defer", World, NULL, set_up, no_room_to_defer, tear_down);
     g_test_add("/finish/parts are called back", World, NULL, set_up, parts_are_called_back, tear_down);
     g_test_add("/finish/what was asked for keeps its name", World, NULL, set_up, asked_for_it_keeps_its_name,
