@@ -39,10 +39,11 @@ static void keep_own_ids(Post *post, const char *name)
     g_autofree char *value = message_value(post->message, name), *end = NULL;
     g_autoptr(GString) kept = g_string_new(NULL);
     end = g_strdup_printf("@%s>", post->list->mail_host);
-    for (const char *at = value ? strchr(value, '<') : NULL; at; at = strchr(at + 1, '<')) {
-        size_t length = strcspn(at, "> ") + 1;
-        g_autofree char *id = g_strndup(at, length);
-        if (g_str_has_suffix(id, end))
+    size_t length = 0; /* of the id here; each byte is looked at once, for all of a long field may be brackets */
+    for (const char *at = value ? strchr(value, '<') : NULL; at; at = strchr(at + length, '<')) {
+        length = 1 + strcspn(at + 1, "<> \t\r\n");
+        g_autofree char *id = at[length] == '>' ? g_strndup(at, length + 1) : NULL;
+        if (id && g_str_has_suffix(id, end))
             g_string_append_printf(kept, "%s%s", kept->len > 0 ? "\r\n " : "", id);
     }
     if (kept->len > 0)

@@ -159,7 +159,7 @@ static void test_anonymous_fields(Bench *bench, gconstpointer data)
                             "Mime-Version: 1.0 (trace 13.4)\r\nContent-Type: text/plain; charset=utf-8\r\n"
                             "Content-Location: http://trace.example/1\r\nContent-ID: <1@trace.example>\r\n"
                             "In-Reply-To: Mail from <anne@trace.example> of today, <1@trace.example>\r\n"
-                            "References: <2@trace.example> <3@example.com> <4@trace.example> <5@example.com>\r\n"
+                            "References: <2@trace.example> <3@example.com> <4@trace.example <5@example.com>\r\n"
                             "To: test@example.com\r\nSubject: x\r\n\r\nbody\r\n");
     process(&handler_cleanse, post);
     g_autoptr(GBytes) head = message_head(post->message);

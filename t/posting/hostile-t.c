@@ -57,6 +57,8 @@ static void test_posts(Bench *bench, gconstpointer data)
         {.before = "List-Id: ", .unit = "<"},
         {.unit = "List-Id: <test.example.co>\r\n"},
         {.unit = "Message-ID: <1@example.net>\r\n"},
+        {.before = "References: ", .unit = "<"},
+        {.before = "References: ", .unit = "<1@example.com>"},
         {.before = "Message-ID: <", .unit = "1"},
         {.unit = "X-No-Archive: no\r\n"},
         {.unit = "Received: x\r\n"},
