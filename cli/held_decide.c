@@ -7,6 +7,7 @@
 
 #include "cli/decide.h"
 #include "lists/held_post.h"
+#include "store/held.h"
 
 static char *reason;
 
@@ -42,7 +43,8 @@ static int decide_all(Site *site, const void *kind, char **argv, GError **error)
 
 static char *forward(Work *work, int64_t number, void *data, GError **error)
 {
-    return held_post_forward(work, number, data, error) ? g_strdup_printf(" to %s", (const char *)data) : NULL;
+    g_autoptr(Held) held = held_find(work_store(work), number, error);
+    return held && held_post_forward(work, held, data, error) ? g_strdup_printf(" to %s", (const char *)data) : NULL;
 }
 
 static int run_forward(Site *site, int argc, char **argv, GError **error)

@@ -183,17 +183,16 @@ bool held_post_confirm(Work *work, const List *list, const char *token, char **l
     return true;
 }
 
-bool held_post_forward(Work *work, int64_t number, const char *address, GError **error)
+bool held_post_forward(Work *work, const Held *held, const char *address, GError **error)
 {
     if (!mailbox_legible(address))
         return fail(error, FAIL_NEVER, "\"%s\" is no address", address);
-    g_autoptr(Held) held = held_find(work_store(work), number, error);
-    g_autoptr(List) list = held ? list_by_id(work_store(work), held->list_id, error) : NULL;
+    g_autoptr(List) list = list_by_id(work_store(work), held->list_id, error);
     if (!list)
         return false;
     g_autofree char *subject = template_brief(held->subject ? held->subject : "");
     g_autofree char *sender = template_brief(held->sender ? held->sender : "");
-    g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, number);
+    g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, held->number);
     g_autofree char *size = g_strdup_printf("%" G_GINT64_FORMAT, held->size);
     const TemplateValue values[] = {{"subject", subject}, {"sender", sender}, {"reasons", held->reason},
                                     {"number", text},     {"size", size},     {0}};

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "lists/work.h"
+#include "store/held.h"
 #include "store/list.h"
 
 typedef enum HeldVerdict {
@@ -32,9 +33,9 @@ bool held_post_decide(Work *work, int64_t number, HeldVerdict verdict, const cha
  * *list_id (g_free()) is the post's list; NULL, which is no error, if no such post waits for the token. */
 bool held_post_confirm(Work *work, const List *list, const char *token, char **list_id, GError **error);
 
-/* Send the post, whole and as it came, to an address whose owner is to look at it. The post goes on waiting.
- * FAIL_MISSING: there is no such held post. FAIL_NEVER: address is not a valid address. */
-bool held_post_forward(Work *work, int64_t number, const char *address, GError **error);
+/* Send the post, whole and as it came, to an address whose owner is to look at it. The post goes on waiting. held was
+ * read with its message, which letters to several addresses share. FAIL_NEVER: address is not a valid address. */
+bool held_post_forward(Work *work, const Held *held, const char *address, GError **error);
 
 /* Discard the list's posts that are held longer than its max_days_to_hold (0: none is), and posts whose senders did not
  * confirm their address in time. *discarded is their number. One call discards a few hundred; call it again while it

@@ -224,7 +224,7 @@ static bool forward_and_decide(Call *call, Work *work, char *const *forward, Hel
     g_autoptr(Held) held = find(call);
     const char *comment = form_is_empty(call, "comment") ? NULL : form_text(call, "comment");
     for (; held && *forward; forward++)
-        if (!held_post_forward(work, held->number, *forward, error))
+        if (!held_post_forward(work, held, *forward, error))
             return false;
     return held && held_post_decide(work, held->number, verdict, comment, &told, error);
 }

@@ -150,6 +150,37 @@ static void test_rejected(World *world, const void *data)
     }
 }
 
+static void take_draft(void *data, Draft *draft)
+{
+    g_ptr_array_add(data, draft);
+}
+
+/* A post that was read once is forwarded to several, whole each time, and goes on waiting. */
+static void test_forward(World *world, const void *data)
+{
+    (void)data;
+    GError *error = NULL;
+    int64_t number = hold(world, LIST, DAY, 0);
+    g_autoptr(Held) held = held_find(world->store, number, &error);
+    g_autoptr(Work) work = world_work(world);
+    g_assert_true(store_begin(world->store, NULL));
+    assert_ok(held_post_forward(work, held, "anne@example.net", &error), error);
+    assert_ok(held_post_forward(work, held, "bob@example.net", &error), error);
+    g_assert_false(held_post_forward(work, held, "nobody", &error));
+    assert_failed(FAIL_NEVER, error);
+    g_autoptr(GPtrArray) drafts = g_ptr_array_new_with_free_func((GDestroyNotify)draft_free);
+    work_into(work, take_draft, drafts);
+    g_assert_true(store_commit(world->store, NULL));
+    g_assert_cmpuint(drafts->len, ==, 2);
+    for (guint at = 0; at < drafts->len; at++) {
+        g_autoptr(GBytes) octets = draft_message(drafts->pdata[at]);
+        g_autofree char *text = g_strndup(g_bytes_get_data(octets, NULL), g_bytes_get_size(octets));
+        g_assert_nonnull(strstr(text, at == 0 ? "anne@example.net" : "bob@example.net"));
+        g_assert_nonnull(strstr(text, "From: a@example.org\r\nSubject: hello\r\n\r\nHi\r\n"));
+    }
+    g_assert_true(is_held(world, number));
+}
+
 SUITE("held_post")
 {
     g_test_init(&argc, &argv, NULL);
@@ -157,5 +188,6 @@ SUITE("held_post")
     WORLD_TEST("/held_post/accepted", test_accepted);
     WORLD_TEST("/held_post/rejected", test_rejected);
     WORLD_TEST("/held_post/without metadata", test_without_metadata);
+    WORLD_TEST("/held_post/forward", test_forward);
     return g_test_run();
 }
