@@ -398,9 +398,13 @@ static bool take_csv(MemberLines *lines, MemberLine *line, GError **error)
         return false;
     if (fields->len > lines->columns->len)
         return fail(error, FAIL_NEVER, "%u fields where the header has %u", fields->len, lines->columns->len);
-    for (guint i = 0; i < fields->len; i++)
-        if (!take_field(line, g_array_index(lines->columns, MemberField, i), fields->pdata[i], error))
+    for (guint i = 0; i < lines->columns->len; i++) {
+        const MemberField field = g_array_index(lines->columns, MemberField, i);
+        if (field == FIELD_RANK)
+            line->rank = RANK_MEMBER; /* unless the line says otherwise: who runs a group is always said */
+        if (i < fields->len && !take_field(line, field, fields->pdata[i], error))
             return false;
+    }
     return line->address != NULL || fail(error, FAIL_NEVER, "no address");
 }
 

@@ -30,7 +30,7 @@ typedef struct MemberLines MemberLines;
 
 /* The part of a person in a group, by its column "Group status". */
 typedef enum MemberRank {
-    RANK_UNSAID, /* the file has no such column */
+    RANK_UNSAID, /* the file has no such column; a line that leaves it empty is of a member */
     RANK_MEMBER,
     RANK_MANAGER,
     RANK_OWNER,
