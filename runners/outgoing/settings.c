@@ -358,8 +358,10 @@ static bool is_same_place(const char *host, const char *listening, const char *h
 static bool is_own_door(const char *word, const char *host, int64_t port, const char *hostname)
 {
     const char *colon = strrchr(word, ':');
-    if (g_str_has_prefix(host, "unix:") || g_str_has_prefix(word, "unix:") || !colon)
+    if (g_str_has_prefix(host, "unix:") || g_str_has_prefix(word, "unix:"))
         return g_str_equal(host, word);
+    if (!colon) /* it is refused for that where it stands */
+        return false;
     bool brackets = *word == '[' && colon[-1] == ']';
     g_autofree char *listening = g_strndup(word + brackets, (size_t)(colon - word) - 2 * brackets);
     return g_ascii_strtoll(colon + 1, NULL, 10) == port && is_same_place(host, listening, hostname);
