@@ -29,7 +29,8 @@ static bool read_key(Spool *spool, KeptKey *key, GError **error)
     if (got < 0)
         return fail_errno(error, FAIL_LATER, "read %s/" KEPT_KEY_FILE, spool_path(spool));
     if (got != sizeof key->octets)
-        return fail(error, FAIL_CONFIG, "%s/" KEPT_KEY_FILE " is no key of %zu bytes; remove it, and a new one is made",
+        return fail(error, FAIL_CONFIG, "%s/" KEPT_KEY_FILE " is no key of %zu bytes; put it back from a copy of the "
+                    "spool: with another key, mail that waits in the database cannot be read",
                     spool_path(spool), sizeof key->octets);
     memcpy(key->octets, octets, sizeof key->octets);
     return true;
