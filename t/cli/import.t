@@ -84,7 +84,7 @@ def test_a_group_says_how_mail_comes_and_who_runs_it(site):
     for role, who in (("owner", "anne@x.org"), ("moderator", "bart@x.org")):
         site.run("member", "import", LIST, "--role", role, data=GROUP.encode())
         assert site.run("member", "ls", LIST, "--role", role, "--names").out.split() == [who]
-    # Who has no status, also because the line is short, becomes no more than a member.
+    # A person without a status, also because the line is short, becomes no more than a member.
     unsaid = GROUP + "hans@x.org,Hans,,,,,\nines@x.org,Ines\n"
     for role, added in (("owner", 0), ("moderator", 0), ("member", 2)):
         assert f"{added} added" in site.run("member", "import", LIST, "--role", role, data=unsaid.encode()).out

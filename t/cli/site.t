@@ -59,7 +59,8 @@ def test_config_check_of_what_cannot_work(site):
     check("[transport.relay]\nhost = unix:/run/x.sock\n[runner.lmtp]\nlisten = unix:/run/x.sock\n",
           "where [runner.lmtp] listens")
     # A place without a port is none that a transport could meet.
-    check("[runner.lmtp]\nlisten = 127.0.0.1\n[transport.relay]\nport = 2525\n", '[runner.lmtp] listen: found "127.0.0.1"')
+    check("[runner.lmtp]\nlisten = 127.0.0.1\n[transport.relay]\nport = 2525\n",
+          '[runner.lmtp] listen: found "127.0.0.1"')
     assert "mail would come back" not in site.run("config", "check", code=CONFIG).err
     for proxy in ("10.0.0.0/33", "10.0.0.0/8", "proxy.example.com"):
         check(f"[web]\nproxies = {proxy}\n", f'[web] proxies: found "{proxy}"; allowed are single addresses')
