@@ -78,7 +78,9 @@ static char *option_or_answer(const char *given, const char *option, const char 
                               GError **error)
 {
     char *value = given ? g_strdup(given) : may_ask() ? answer_to(question, fallback) : NULL;
-    if (!value)
+    if (!value && may_ask() && !feof(stdin))
+        fail(error, FAIL_NEVER, "%s: found nothing; an answer is needed", option);
+    else if (!value)
         command_usage(error, "%s is missing, and nobody can be asked", option);
     return value;
 }
@@ -331,8 +333,14 @@ static bool apply_now(const Setup *setup)
 {
     if (apply || setup->lines->len == 0 || !may_ask())
         return apply;
-    g_autofree char *answer = answer_to("Put these lines into Postfix's configuration now? (yes, no)", "yes");
-    return answer && g_ascii_tolower(*answer) == 'y';
+    for (;;) {
+        g_autofree char *answer = answer_to("Put these lines into Postfix's configuration now? (yes, no)", "yes");
+        bool agreed = answer && (g_ascii_strcasecmp(answer, "yes") == 0 || g_ascii_strcasecmp(answer, "y") == 0);
+        if (agreed || !answer || feof(stdin) || g_ascii_strcasecmp(answer, "no") == 0 ||
+            g_ascii_strcasecmp(answer, "n") == 0)
+            return agreed;
+        printf("found '%s'; allowed is yes or no\n", answer);
+    }
 }
 
 /* Connect the MTA. *wired: a mail can be sent through it now. */

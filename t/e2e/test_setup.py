@@ -285,7 +285,9 @@ def test_setup_asks_on_a_terminal(place, front):
     assert code == 64 and "found 'lists'" in text, text
     nothing_done(place, front, before)
     # Not to touch Postfix is an answer, too.
-    code, text = converse("lists", HOST, "nobody in particular", OWNER, "no")
+    code, text = converse("lists", "", HOST, "nobody in particular", OWNER, "yours", "no")
+    assert "nobody can be asked" not in text and "--domain: found nothing" in text, text
+    assert "found 'yours'; allowed is yes or no" in text, text
     assert "found 'lists'" in text and "--owner: found 'nobody in particular'" in text, text
     assert code == 0 and "Put these lines into Postfix's configuration now?" in text, text
     assert (front.config / "main.cf").read_bytes() == before and place.status()["healthy"]
