@@ -141,6 +141,22 @@ static bool is_declared(const ReadableFile *file, const char *const *types)
     return false;
 }
 
+/* Return a text in UTF-16, which begins with a byte order mark, without the domains of addresses. NULL: it is no such
+ * text. g_bytes_unref() */
+static GBytes *masked_wide(const char *octets, size_t length)
+{
+    bool little = length > 2 && memcmp(octets, "\xff\xfe", 2) == 0;
+    if (!little && (length <= 2 || memcmp(octets, "\xfe\xff", 2) != 0))
+        return NULL;
+    const char *set = little ? "UTF-16LE" : "UTF-16BE";
+    size_t plain_length, masked_length;
+    g_autofree char *plain = g_convert(octets, (gssize)length, "UTF-8", set, NULL, &plain_length, NULL);
+    bool sound = plain && !memchr(plain, '\0', plain_length);
+    g_autofree char *masked = sound ? text_link_mask(plain, plain_length) : NULL;
+    char *back = masked ? g_convert(masked, -1, set, "UTF-8", NULL, &masked_length, NULL) : NULL;
+    return back ? g_bytes_new_take(back, masked_length) : NULL;
+}
+
 GBytes *masked_file(const ReadableFile *file)
 {
     static const char *const texts[] = {"text/", NULL};
@@ -149,8 +165,11 @@ GBytes *masked_file(const ReadableFile *file)
     g_autoptr(GBytes) bytes = readable_file_bytes(file);
     size_t length, masked_length;
     const char *octets = g_bytes_get_data(bytes, &length);
-    if (!octets || memchr(octets, '\0', length) || !memchr(octets, '@', length) || !is_declared(file, others))
+    if (!octets || !memchr(octets, '@', length) || !is_declared(file, others))
         return g_steal_pointer(&bytes);
+    GBytes *wide_text = masked_wide(octets, length);
+    if (wide_text || memchr(octets, '\0', length))
+        return wide_text ? wide_text : g_steal_pointer(&bytes);
     if (g_utf8_validate_len(octets, length, NULL)) {
         char *masked = text_link_mask(octets, length);
         return g_bytes_new_take(masked, strlen(masked));

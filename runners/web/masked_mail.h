@@ -15,5 +15,6 @@ void masked_mail(const Readable *mail, GString *out);
 
 /* Return the bytes of a file of a mail as strangers may have them: those of a text without the domains of addresses, in
  * the character set that it has; those of any other file as they are. A text is declared as text, or as a message, or
- * as nothing of note, and is UTF-8; or it is declared as text, and of one byte a character. g_bytes_unref(). */
+ * as nothing of note, and is UTF-8, or UTF-16 with a byte order mark; or it is declared as text, and of one byte a
+ * character. g_bytes_unref(). */
 GBytes *masked_file(const ReadableFile *file);

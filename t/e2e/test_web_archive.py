@@ -141,6 +141,9 @@ def test_strangers_see_no_addresses(world, sink):
     mail.set_content(f"Write to {BART} or mailto:{BART}?subject=x\n\n-- \nAnne {ANNE}\n")
     mail.add_attachment(f"to {BART}\n", filename="note.txt")
     mail.add_attachment(f"Caf\xe9: {BART}\n", filename="old.txt", charset="iso-8859-1")
+    wide = f"\ufeffname\t{BART} \u4e2d".encode
+    mail.add_attachment(wide("utf-16-le"), maintype="text", subtype="csv", filename="little.csv")
+    mail.add_attachment(wide("utf-16-be"), maintype="application", subtype="octet-stream", filename="big.txt")
     mail.add_attachment(f"ATTENDEE:mailto:{BART}\n", subtype="calendar", filename="meet.ics")
     mail.add_attachment(f"%PDF {BART} \0".encode(), maintype="application", subtype="pdf", filename="made.pdf")
     mail.add_attachment("x\n", filename=f"{BART}.txt")
@@ -171,6 +174,8 @@ def test_strangers_see_no_addresses(world, sink):
     cookie = sign_in(world, sink, ANNE)
     for name, masked, whole in (("note.txt", "to bart@\u2026".encode(), f"to {BART}".encode()),
                                 ("old.txt", b"Caf\xe9: bart@...", f"Caf\xe9: {BART}".encode("latin-1")),
+                                ("little.csv", "\ufeffname\tbart@\u2026 \u4e2d".encode("utf-16-le"), wide("utf-16-le")),
+                                ("big.txt", "\ufeffname\tbart@\u2026 \u4e2d".encode("utf-16-be"), wide("utf-16-be")),
                                 ("meet.ics", "ATTENDEE:mailto:bart@\u2026".encode(),
                                  f"ATTENDEE:mailto:{BART}".encode()),
                                 ("made.pdf", f"%PDF {BART} \0".encode(), f"%PDF {BART} \0".encode())):
