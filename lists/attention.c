@@ -246,11 +246,16 @@ static void add_waiting(GPtrArray *all, const json_t *one)
               count, time);
 }
 
+/* Only a directory that is gone can be made anew; that does not mend another file in its place, or a wrong mode. */
 static void add_missing(GPtrArray *all, const json_t *one)
 {
-    add(all, g_strdup_printf("missing %s", text_of(one, "queue")), "listrunner spool check --repair",
-        N_("The directory of the queue {{queue}} is missing, and mail for it waits ({{fault}}): put it back, or, when "
-           "no mail of it is missed, make an empty one"),
+    bool gone = flag_of(one, "gone");
+    add(all, g_strdup_printf("missing %s", text_of(one, "queue")),
+        gone ? "listrunner spool check --repair" : "listrunner spool check",
+        gone
+            ? N_("The directory of the queue {{queue}} is missing, and mail for it waits ({{fault}}): put it back, or, "
+                 "when no mail of it is missed, make an empty one")
+            : N_("The directory of the queue {{queue}} cannot be used, and mail for it waits ({{fault}})"),
         json_pack("{ss* ss*}", "queue", text_of(one, "queue"), "fault", text_of(one, "fault")));
 }
 

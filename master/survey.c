@@ -322,11 +322,13 @@ void survey_forget(Survey *survey, SurveyWish *wish)
     g_ptr_array_remove_fast(survey->wishes, wish);
 }
 
-/* NULL: it is a directory of the spool's file system that can be listed; else what is wrong, g_free(). */
-static char *directory_fault(int spool, const char *name)
+/* NULL: it is a directory of the spool's file system that can be listed; else what is wrong, g_free(). *gone: there is
+ * nothing. */
+static char *directory_fault(int spool, const char *name, bool *gone)
 {
     struct stat above, status;
     int fd = openat(spool, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    *gone = fd < 0 && errno == ENOENT;
     if (fd < 0)
         return g_strdup(g_strerror(errno));
     bool other = fstat(spool, &above) == 0 && fstat(fd, &status) == 0 && above.st_dev != status.st_dev;
@@ -341,9 +343,11 @@ json_t *survey_missing(const char *spool)
     auto_fd above = open(spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *records = above >= 0 ? opendir(path) : NULL;
     for (const struct dirent *found; records && (found = readdir(records)) != NULL;) {
-        g_autofree char *fault = *found->d_name == '.' ? NULL : directory_fault(above, found->d_name);
+        bool gone;
+        g_autofree char *fault = *found->d_name == '.' ? NULL : directory_fault(above, found->d_name, &gone);
         if (fault)
-            json_array_append_new(missing, json_pack("{s:s,s:s}", "queue", found->d_name, "fault", fault));
+            json_array_append_new(
+                missing, json_pack("{s:s,s:s,s:b}", "queue", found->d_name, "fault", fault, "gone", (int)gone));
     }
     if (records)
         closedir(records);

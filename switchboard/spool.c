@@ -177,6 +177,10 @@ static void record(const Spool *spool, const char *name)
 
 static bool fail_gone(const Spool *spool, const char *name, GError **error)
 {
+    struct stat status;
+    if (fstatat(spool->fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(status.st_mode))
+        return fail(error, FAIL_LATER, "queue directory %s/%s was there, and something else is in its place; move that "
+                    "away, and put the directory back", spool->path, name);
     return fail(error, FAIL_LATER, "queue directory %s/%s was there and is gone; put it back, or, when no mail of it "
                 "is missed, make an empty one: listrunner spool check --repair", spool->path, name);
 }

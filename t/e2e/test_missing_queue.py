@@ -61,6 +61,26 @@ def test_out_is_removed(running, sink, repair):
     assert instance.run("spool", "check").returncode == 0
 
 
+def test_out_cannot_be_used(running, sink):
+    """Something else is in its place: an empty directory would mend nothing, and nobody is told to make one."""
+    instance, (address, _) = running
+    out, aside = instance.spool / "out", instance.directory / "aside"
+    wait_until(out.exists, 20, "the runner out")
+    out.rename(aside)
+    out.touch()
+    instance.lmtp_send(post(to=address), address)
+    wait_until(lambda: statuses(instance) == (1, ["out"]), 20, "status to tell")
+    told = instance.run("status").stdout
+    assert "out cannot be used, and mail for it waits (Not a directory):" in told and "--repair" not in told, told
+    check = instance.run("spool", "check", "--repair")
+    assert check.returncode != 0 and "is gone" not in check.stdout + check.stderr
+    assert "something else is in its place; move that away" in check.stderr, check.stderr
+    out.unlink()
+    aside.rename(out)
+    wait_until(lambda: delivered(sink) == 2, 60, "the copies")
+    wait_until(lambda: statuses(instance) == (0, []), 30, "status to be well")
+
+
 def test_in_is_removed(running, sink):
     """The door says 4xx, the command line and REST that it may pass; nobody makes it anew."""
     instance, (address, _) = running

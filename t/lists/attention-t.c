@@ -43,6 +43,12 @@ static void test_one_and_many(void)
            "2 posts are held for a moderator\n"
            "1 request to join or leave waits for a moderator, since T2\n"
            "2 texts of letters could not be fetched, or have a fault\n");
+    expect(
+        "{'missing': [{'queue': 'in', 'fault': 'F', 'gone': true},"
+        " {'queue': 'out', 'fault': 'Permission denied', 'gone': false}]}",
+        "The directory of the queue in is missing, and mail for it waits (F): put it back, or, when no mail of it is "
+        "missed, make an empty one\n"
+        "The directory of the queue out cannot be used, and mail for it waits (Permission denied)\n");
     expect("{'waiting': [{'kind': 'shunt', 'queue': 'shunt', 'count': 1, 'since': 'T1'},"
            " {'kind': 'preserved', 'queue': 'in', 'count': 2, 'since': 'T2'},"
            " {'kind': 'unworked', 'queue': 'mine', 'count': 3}],"
