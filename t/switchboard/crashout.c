@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "runners/outgoing/finish.h"
+#include "runners/outgoing/nexthop.h"
 #include "runners/outgoing/transport.h"
 #include "t/switchboard/crashplan_internal.h"
 
@@ -183,7 +184,9 @@ static void send_batch(CrashOut *out, Batch *batch)
 /* One transaction, of so many recipients; it comes back at once. */
 static bool transact(CrashOut *out, Delivery *delivery, size_t recipients)
 {
-    Batch *batch = batch_new(delivery, NULL, recipients);
+    Destination relay = {.lmtp = false};
+    Nexthop nexthop = {.destination = &relay};
+    Batch *batch = batch_new(delivery, &nexthop, recipients);
     Recipient recipient;
     while (batch->count < recipients && delivery_next(delivery, &recipient))
         batch_add(batch, &recipient);
