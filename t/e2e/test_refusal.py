@@ -112,7 +112,7 @@ def test_closed_for_a_while(instances, limited, dns, stage, words):
     server, well = limited(closed=(0, 1e9), closed_at=stage, closed_with=words), limited()
     instance = instances(well.port, settings={
         "transport.direct": {**DIRECT, "port": server.port},
-        "dns": {"servers": dns.server, "transport_table": "x.test:direct"}}).start()
+        "dns": {"servers": dns.server}, "out": {"transport_table": "x.test:direct"}}).start()
     members = [f"m{number}@x.test" for number in range(40)]
     send(instance, instance.create_list("both", [*members, "m@example.org"]))
     wait_until(lambda: well.copies, 5, "the one who can be reached")
@@ -178,7 +178,7 @@ def test_an_order_before_the_hosts_are_known(instances, limited, dns):
     server, slow = limited(), limited(delay=0.5)
     instance = instances(server.port, settings={
         "transport.relay": {**DIRECT, "port": server.port}, "transport.slow": {"port": slow.port},
-        "dns": {"servers": dns.server, "transport_table": "slow.example:slow"}}).start()
+        "dns": {"servers": dns.server}, "out": {"transport_table": "slow.example:slow"}}).start()
     instance.cli("dest", "suspend", "x.test")
     send(instance, instance.create_list("test", ["m@x.test", "m@slow.example"]))
     wait_until(lambda: slow.copies, 20, "the one who can be reached")
@@ -225,7 +225,7 @@ def test_who_reached_nobody_by_domain(instances, limited, dead, told):
     names = Dns({"s.test": zone}).start()
     try:
         instance = instances(server.port, settings={
-            "transport.relay": {**DIRECT, "port": server.port}, "out": {"name_servers": names.server, **SOON},
+            "transport.relay": {**DIRECT, "port": server.port}, "dns": {"servers": names.server}, "out": SOON,
             "runner.out": {"instances": 4}}).start()
         members = [f"{'dead' if number < dead else 'm'}{number}@d{number}.s.test"
                    for number in range(40 if dead > 2 else 2)]
