@@ -540,7 +540,7 @@ def test_lost_before_it_was_accepted(site):
         target.write_bytes(octets)
         shutil.chown(target, a.user)
     a.start()
-    wait_until(lambda: sum(site.arrived().values()) >= 600, 90, lambda: f"{sum(site.arrived().values())} copies")
+    wait_until(lambda: sum(site.arrived().values()) >= 600, 600, lambda: f"{sum(site.arrived().values())} copies")
     for host in (a, c):
         host.wait_idle()
         assert host.set_aside() == []
