@@ -309,7 +309,7 @@ const ListSetting list_settings[] = {
 
 static void *field(const List *list, const ListSetting *setting)
 {
-    return (char *)list->settings + setting->offset;
+    return (void *)list_value(list->settings, setting);
 }
 
 const ListSetting *list_setting_find(const char *name, GError **error)

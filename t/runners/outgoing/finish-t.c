@@ -105,24 +105,32 @@ static Entry *claim(World *world, unsigned source)
     return claimed->pdata[0];
 }
 
-/* An entry of out for one member behind the suspended relay and one elsewhere, who was deferred: all of it is tried. */
-static Delivery *tried_of(World *world, const char *list_id)
+/* An entry of out with this metadata and these recipients, all of which have been tried. */
+static Delivery *exhausted_delivery(World *world, json_t *meta, const char *const *recipients)
 {
-    static const char *const recipients[] = {"anne@shut.example", "bob@example.net", NULL};
     g_autoptr(GError) error = NULL;
-    json_t *meta = json_object();
-    meta_set_string(meta, META_LIST, list_id);
-    meta_set_string(meta, KEY_ENVELOPE_SENDER, "test-bounces@example.com");
     g_autoptr(Draft) draft = draft_new("out", meta);
     g_autoptr(GBytes) octets = g_bytes_new_static("Subject: x\r\n\r\ny\r\n", 17);
     draft_add_message(draft, octets);
-    fixture_add_recipients(draft, recipients);
+    if (*recipients)
+        fixture_add_recipients(draft, recipients);
     Intake intake = {.draft = draft};
     g_assert_true(intake_store(world->fixture.spool, &intake, 1, false));
     Delivery *delivery = delivery_new(claim(world, SOURCE_OUT), SOURCE_OUT, NULL, &error);
     g_assert_no_error(error);
     delivery->chosen = world->relay;
     delivery->exhausted = true;
+    return delivery;
+}
+
+/* An entry of out for one member behind the suspended relay and one elsewhere, who was deferred: all of it is tried. */
+static Delivery *tried_of(World *world, const char *list_id)
+{
+    static const char *const recipients[] = {"anne@shut.example", "bob@example.net", NULL};
+    json_t *meta = json_object();
+    meta_set_string(meta, META_LIST, list_id);
+    meta_set_string(meta, KEY_ENVELOPE_SENDER, "test-bounces@example.com");
+    Delivery *delivery = exhausted_delivery(world, meta, recipients);
     delivery->deferred = 1;
     delivery->parked = 1;
     delivery_wait_for(delivery, world->suspended, clock_now() + 500 * CLOCK_SECOND, false);
@@ -314,23 +322,14 @@ static void a_scattered_post_is_held_too(World *world, gconstpointer data)
 /* An entry of out that nobody was left for, the second block of a mail. */
 static Delivery *empty_block(World *world, int64_t post_id)
 {
-    g_autoptr(GError) error = NULL;
+    static const char *const nobody[] = {NULL};
     json_t *meta = json_object();
     meta_set_string(meta, META_LIST, "test.example.com");
     meta_set_string(meta, KEY_ENVELOPE_SENDER, "test-bounces@example.com");
     meta_set_integer(meta, KEY_BLOCK, 1);
     if (post_id > 0)
         meta_set_integer(meta, KEY_POST_ID, post_id);
-    g_autoptr(Draft) draft = draft_new("out", meta);
-    g_autoptr(GBytes) octets = g_bytes_new_static("Subject: x\r\n\r\ny\r\n", 17);
-    draft_add_message(draft, octets);
-    Intake intake = {.draft = draft};
-    g_assert_true(intake_store(world->fixture.spool, &intake, 1, false));
-    Delivery *delivery = delivery_new(claim(world, SOURCE_OUT), SOURCE_OUT, NULL, &error);
-    g_assert_no_error(error);
-    delivery->chosen = world->relay;
-    delivery->exhausted = true;
-    return delivery;
+    return exhausted_delivery(world, meta, nobody);
 }
 
 /* Of a post it says that the blocks before it are all. A digest tells nobody that it reached nobody, and an entry that
