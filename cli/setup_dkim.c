@@ -70,11 +70,9 @@ static bool write_key(const Config *config, const char *file, GError **error)
     if (g_mkdir_with_parents(above, 0755) != 0)
         return fail_errno(error, FAIL_LATER, "make the directory %s", above);
     auto_fd directory = fs_open_dir(AT_FDCWD, above, false, error);
-    auto_fd fd = directory >= 0 ? fs_create(directory, name, error) : -1;
-    if (fd >= 0 && fchmod(fd, 0600) != 0)
-        return fail_errno(error, FAIL_LATER, "chmod %s", file);
-    return fd >= 0 && fs_write(fd, pem, strlen(pem), error) && fs_sync_file(fd, error) &&
-           fs_sync_dir(directory, error) && hand_over(config, file, error);
+    /* Whole or not at all: the next run takes a file that is there for a key. */
+    return directory >= 0 && fs_keep_once(directory, name, 0600, pem, strlen(pem), error) &&
+           hand_over(config, file, error);
 }
 
 /* Read the key of a section, and make its line. */
