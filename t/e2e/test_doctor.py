@@ -5,6 +5,7 @@ servers of the test's own."""
 import base64
 import json
 import os
+import re
 import select
 import signal
 import socket
@@ -184,6 +185,20 @@ def test_commands_for_several_domains_keep_each_other(site):
     for domain in (HOST, *more):
         assert f"{{ {domain} = lmtp:" in text, text
     assert f"relay_domains = {HOST}, {more[0]}, {more[1]}\n" in text, text
+
+
+def test_command_for_a_new_domain_has_those_before_it(site, monkeypatch):
+    """So the last one that was printed is enough."""
+    more = ("lists.example.net", "lists.example.org")
+    monkeypatch.setenv("MAIL_CONFIG", str(site.front.config))
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:/usr/sbin")
+    site.create_store()
+    told = [site.cli("domain", "create", domain) for domain in (HOST, *more)][-1]
+    command = re.search("Postfix does not hand over its mail yet: (.*?) && ", told).group(1)
+    subprocess.run(command, shell=True, check=True)
+    text = (site.front.config / "main.cf").read_text(encoding="utf-8")
+    for domain in (HOST, *more):
+        assert f"{{ {domain} = lmtp:" in text and domain in re.search("relay_domains = (.*)", text).group(1), text
 
 
 def read_all(pipe):
