@@ -69,9 +69,10 @@ static RelayRefusal *find_or_make(GHashTable **all, const char *sender)
     return refusal;
 }
 
-static char *brief(const char *reply)
+void refusal_set_reply(RelayRefusal *refusal, const char *reply)
 {
-    return g_utf8_make_valid(reply, (gssize)strnlen(reply, REPLY_MAX));
+    g_free(refusal->reply);
+    refusal->reply = g_utf8_make_valid(reply, (gssize)strnlen(reply, REPLY_MAX));
 }
 
 /* ---- what a reply is about ---- */
@@ -226,8 +227,7 @@ static void defer(RelayRefusal *refusal, Fate *fate, FateAbout about, int64_t no
     fate->status[0] = '4';
     if (g_hash_table_size(refusal->waiting) == 0)
         refusal->since = now;
-    g_free(refusal->reply);
-    refusal->reply = brief(fate->reply);
+    refusal_set_reply(refusal, fate->reply);
     refusal->phase = fate->phase;
 }
 
@@ -304,8 +304,7 @@ bool refusals_note_later(RelayRefusals *refusals, const char *sender, const char
     if (!ours)
         return false;
     RelayRefusal *refusal = find_or_make(&refusals->later, sender);
-    g_free(refusal->reply);
-    refusal->reply = brief(ours->reply);
+    refusal_set_reply(refusal, ours->reply);
     refusals_wait(refusals, refusal, trace, now);
     return true;
 }

@@ -72,6 +72,8 @@ RelayRefusal *refusals_judge(RelayRefusals *refusals, const char *sender, const 
 /* Remember the temporary refusals of a judged batch (judge.h) that are about us. Return true when there is one. */
 bool refusals_note_later(RelayRefusals *refusals, const char *sender, const char *trace, const Batch *batch,
                          int64_t now);
+/* Remember the relay's latest reply, which people are told. */
+void refusal_set_reply(RelayRefusal *refusal, const char *reply);
 /* Return true when nothing is remembered, so that there is nothing to settle. */
 bool refusals_none(const RelayRefusals *refusals);
 /* Note that a message of a refused sender waits. The messages that are counted are bounded, over all senders. */

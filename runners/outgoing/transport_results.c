@@ -235,16 +235,29 @@ static Nexthop *nexthop_apart_of(const Transport *transport, const Destination *
     return NULL;
 }
 
+static RelayRefusal *refusal_of(const Transport *transport, const Nexthop *apart)
+{
+    return apart ? refusals_find(&transport->refusals, apart->sender) : NULL;
+}
+
 /* The relay takes the sender's mail again, which goes with that of others from now on. */
 static void rejoin(Transport *transport, Destination *destination)
 {
     Nexthop *apart = nexthop_apart_of(transport, destination);
-    RelayRefusal *refusal = apart ? refusals_find(&transport->refusals, apart->sender) : NULL;
+    RelayRefusal *refusal = refusal_of(transport, apart);
     destination->refused_at = 0;
     if (!refusal)
         return;
     refusal->apart = false;
     move_mail(transport, apart, transport->relay, NULL);
+}
+
+/* The mail that is kept apart waits for another reason now. It is told with the refusal, and not by itself. */
+static void tell_with_refusal(const Transport *transport, const Destination *destination, const char *reply)
+{
+    RelayRefusal *refusal = refusal_of(transport, nexthop_apart_of(transport, destination));
+    if (refusal)
+        refusal_set_reply(refusal, reply);
 }
 
 /* One line at each change, and what waits for it follows. */
@@ -469,6 +482,8 @@ void transport_no_connection(Transport *transport, Destination *destination, Bat
     ReplyVerdict verdict = judge_connection(transport->shared->replies, others, batch->count, why);
     if (!verdict.full)
         destination_set_reason(destination, why->status, why->text);
+    if (destination->refused_at > 0)
+        tell_with_refusal(transport, destination, why->reply);
     tell(transport, destination, &verdict.report, &(Flight){.sent = 1, .back = 1});
     if (others) /* it may be at its limit, not away */
         destination_turned_away(destination, destination->sessions, clock_steady());

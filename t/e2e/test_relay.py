@@ -46,6 +46,9 @@ class Relay(LimitedServer):
     def break_down(self, kind, domain=None, word=None):
         (self.stage, self.reply), self.domain, self.word = EVERYBODY.get(kind, kind), domain, word
 
+        if self.stage == "connect":
+            self.hang_up()  # connections that are open would be used again
+
     def mend(self):
         self.stage = None
 

@@ -84,6 +84,13 @@ class LimitedServer:
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join(5)
 
+    def hang_up(self):
+        """Close the connections that are open; their clients see it once they are used."""
+        def shut():
+            for connection in list(self.open):
+                connection.shutdown(socket.SHUT_RDWR)
+        self.loop.call_soon_threadsafe(shut)
+
     # ---- time and limits ----
 
     def now(self):
