@@ -253,7 +253,7 @@ def test_placeholders_of_mailmans_texts(moderated):
     assert "[To join the list] full" in body(one.mail()["new@example.org"][0])
     for _ in range(12):
         one.answer(f"test-request@{HOST}", subject="help", sender="often@example.org")
-    assert "often@example.org wrote 10 times" in body(one.mail()["often@example.org"][-1])
+    assert any("often@example.org wrote 10 times" in body(letter) for letter in one.mail()["often@example.org"])
 
 
 def test_many_posts_are_one_letter(clock, instances, sink):
