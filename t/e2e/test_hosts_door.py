@@ -71,7 +71,8 @@ def site(instances, sink, server, tmp_path):
 
 
 def waiting(host, *queues):
-    return [name for names in host.files(*queues).values() for name in names]
+    """Names of entries. A hop's NAME.QUEUE-HASH.tmp is none yet."""
+    return [name for names in host.files(*queues).values() for name in names if not name.endswith(".tmp")]
 
 
 def context(certificate, authority):
