@@ -103,6 +103,33 @@ static void sql(const Fixture *fixture, const char *statement)
     sqlite3_close(database);
 }
 
+/* A list is looked through when its maildir has one file more than the index knows of. */
+static void one_file_is_found(Fixture *fixture, const void *unused)
+{
+    write_mails(fixture, LIST, 0, 3);
+    g_assert_cmpint(catch_up(fixture, NULL, CLOCK_SECOND), ==, 3);
+    write_mails(fixture, LIST, 3, 4);
+    g_assert_cmpint(catch_up(fixture, NULL, CLOCK_SECOND), ==, 1);
+    g_assert_cmpint(posts_of(fixture, LIST), ==, 4);
+}
+
+/* A portion that fails in the midst of a list is done again from where it began. */
+static void portion_of_one_list_comes_again(Fixture *fixture, const void *unused)
+{
+    g_autoptr(GError) error = NULL;
+    bool more = true;
+    write_mails(fixture, LIST, 0, 10);
+    g_autoptr(ArchiveCatchUp) work = archive_catch_up_new(fixture->directory, NULL, &error);
+    sql(fixture, "CREATE TRIGGER full BEFORE INSERT ON message WHEN (SELECT count(*) FROM message) >= 5 "
+                 "BEGIN SELECT RAISE(ABORT, 'full'); END");
+    g_assert_false(archive_catch_up_some(work, fixture->index, CLOCK_SECOND * 60, &more, &error));
+    g_clear_error(&error);
+    sql(fixture, "DROP TRIGGER full");
+    while (more)
+        assert_ok(archive_catch_up_some(work, fixture->index, CLOCK_SECOND, &more, &error), error);
+    g_assert_cmpint(posts_of(fixture, LIST), ==, 10);
+}
+
 /* A portion that ends the first list and fails in the second is done again from where it began. */
 static void portion_that_failed_comes_again(Fixture *fixture, const void *unused)
 {
@@ -324,7 +351,9 @@ SUITE("archive_catch_up")
 {
     g_test_init(&argc, &argv, NULL);
     TEST("/archive_catch_up/index gets what it lacks", index_gets_what_it_lacks);
+    TEST("/archive_catch_up/one file is found", one_file_is_found);
     TEST("/archive_catch_up/a portion that failed comes again", portion_that_failed_comes_again);
+    TEST("/archive_catch_up/a portion of one list comes again", portion_of_one_list_comes_again);
     TEST("/archive_catch_up/a file that was read is the same", file_that_was_read_is_the_same);
     TEST("/archive_catch_up/hidden ones stay so when made again", hidden_ones_stay_so_when_made_again);
     TEST("/archive_catch_up/hostile mails are read", hostile_mails_are_read);
