@@ -579,6 +579,19 @@ static void remembers_pause(void)
     destination_free(destination);
 }
 
+/* An order of the operator for a destination holds for the one that takes its place. */
+static void inherits(void)
+{
+    Destination *from = new_destination(), *heir = new_destination();
+    destination_suspend(from, START);
+    destination_inherit(heir, from, START);
+    g_assert_true(heir->suspended && !from->suspended);
+    destination_inherit(heir, from, START); /* from has no orders any more */
+    g_assert_true(heir->suspended);
+    destination_free(from);
+    destination_free(heir);
+}
+
 SUITE("outgoing/destination")
 {
     g_test_init(&argc, &argv, NULL);
@@ -600,5 +613,6 @@ SUITE("outgoing/destination")
     g_test_add_func("/destination/parked", parked);
     g_test_add_func("/destination/crowded", crowded);
     g_test_add_func("/destination/remembers pause", remembers_pause);
+    g_test_add_func("/destination/inherits", inherits);
     return g_test_run();
 }

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "runners/keys.h"
+#include "runners/outgoing/bounce.h"
 #include "runners/outgoing/transport.h"
 #include "switchboard/intake.h"
 #include "switchboard/meta.h"
@@ -293,6 +294,67 @@ static void who_is_given_up_does_not_wait(World *world, gconstpointer data)
     g_assert_cmpint(bob.state, ==, RECIPIENT_BOUNCED);
 }
 
+static Delivery *given_up(World *world)
+{
+    static const char *const recipients[] = {"bob@example.net", NULL};
+    json_t *meta = json_object();
+    meta_set_string(meta, META_LIST, "test.example.com");
+    meta_set_string(meta, KEY_ENVELOPE_SENDER, "test-bounces@example.com");
+    meta_set_bool(meta, KEY_EXPIRE, true);
+    Delivery *delivery = exhausted_delivery(world, meta, recipients);
+    delivery->deferred = 1;
+    return delivery;
+}
+
+/* The disk is full when a member is given up: the entry waits until that can be told. */
+static void no_room_to_bounce(World *world, gconstpointer data)
+{
+    (void)data;
+    Delivery *delivery = given_up(world);
+    fs_set_hook(refuse, NULL);
+    end(world, delivery);
+    fs_set_hook(NULL, NULL);
+    g_assert_cmpuint(fixture_count(&world->fixture, "bounces", ".msg"), ==, 0);
+    g_assert_cmpuint(fixture_count(&world->fixture, "out", ".msg"), ==, 1);
+    end(world, given_up(world)); /* there is room again */
+    g_assert_cmpuint(fixture_count(&world->fixture, "bounces", ".msg"), ==, 1);
+    g_assert_cmpuint(fixture_count(&world->fixture, "out", ".msg"), ==, 1);
+}
+
+/* How often a file was synced. */
+typedef struct SyncedFile {
+    int fd;
+    unsigned times;
+} SyncedFile;
+
+static int note_sync(const FsEvent *event, void *data)
+{
+    SyncedFile *file = data;
+    file->times += event->call == FS_SYNC_FILE && event->fd == file->fd;
+    return 0;
+}
+
+/* The mark of a member whose refusal is stored is made durable once. */
+static void marks_are_synced(World *world, gconstpointer data)
+{
+    (void)data;
+    g_autoptr(GError) error = NULL;
+    Recipient bob;
+    Delivery *delivery = given_up(world);
+    g_assert_true(entry_next_recipient(delivery->entry, 0, &bob));
+    BounceMaker *maker = bounce_maker_new(delivery);
+    g_assert_null(bounce_maker_add(maker, &bob, &(Failure){"5.1.1", "550 no", NULL, "rcpt", false}));
+    g_ptr_array_add(world->marks.bounces, bounce_maker_end(maker));
+    SyncedFile file = {.fd = entry_fd(delivery->entry)};
+    fs_set_hook(note_sync, &file);
+    g_assert_true(marks_store_bounces(&world->marks, world->fixture.spool, &error));
+    g_assert_cmpuint(file.times, ==, 0);
+    g_assert_true(marks_sync(&world->marks, &error) && marks_sync(&world->marks, &error));
+    fs_set_hook(NULL, NULL);
+    g_assert_cmpuint(file.times, ==, 1);
+    delivery_free(delivery);
+}
+
 /* Members behind it wait too when a post waits for more destinations than are remembered of one. */
 static void a_scattered_post_is_held_too(World *world, gconstpointer data)
 {
@@ -355,6 +417,8 @@ SUITE("outgoing/finish")
     g_test_add("/finish/an empty block is told of a post", World, NULL, set_up, an_empty_block_is_told_of_a_post,
                tear_down);
     g_test_add("/finish/no room to defer", World, NULL, set_up, no_room_to_defer, tear_down);
+    g_test_add("/finish/no room to bounce", World, NULL, set_up, no_room_to_bounce, tear_down);
+    g_test_add("/finish/marks are synced", World, NULL, set_up, marks_are_synced, tear_down);
     g_test_add("/finish/parts are called back", World, NULL, set_up, parts_are_called_back, tear_down);
     g_test_add("/finish/what was asked for keeps its name", World, NULL, set_up, asked_for_it_keeps_its_name,
                tear_down);

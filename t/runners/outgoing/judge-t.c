@@ -55,13 +55,20 @@ static const Case cases[] = {
     {"550 5.1.1 no", SMTP_RCPT, 0, 1, "good", "good"},
 };
 
-static char *judge_case(const Case *given, bool relay)
+typedef struct Server {
+    bool relay;
+    bool alone;           /* there is no other connection to it */
+    SmtpPhase refused_at; /* it is for mail of a refused sender, which got as far as that; 0: it is not */
+} Server;
+
+static char *judge_case(const Case *given, const Server *server)
 {
     enum { COUNT = 8 };
     static const char *const news[] = {"unknown", "good", "throttled", "failed"};
     g_autoptr(ReplyTable) replies = reply_table_new(NULL);
     Destination *destination = destination_new("example.com", &standard, NULL, START);
-    destination->established = destination->sessions = 3;
+    destination->established = destination->sessions = server->alone ? 1 : 3;
+    destination->refused_at = server->refused_at;
     Batch *batch = batch_new(NULL, NULL, COUNT);
     for (int i = 0; i < COUNT; i++)
         batch_add(batch, &(Recipient){.address = "a@example.com", .length = 13, .offset = (size_t)i});
@@ -72,7 +79,7 @@ static char *judge_case(const Case *given, bool relay)
     batch_set_rest(batch, &(SmtpResult){.verdict = code >= 500 ? SMTP_NEVER : SMTP_LATER, .phase = given->phase,
                                         .code = code, .status = "4.0.0", .text = text, .reply = text,
                                         .connection = !given->reply || code == 421, .accepted = given->accepted});
-    ReplyVerdict verdict = judge_batch(replies, destination, relay, batch);
+    ReplyVerdict verdict = judge_batch(replies, destination, server->relay, batch);
     const Fate *fate = batch_fate(batch, 0);
     GString *said = g_string_new(news[verdict.report.news]);
     g_string_append_printf(said, "%s%s%s%s", fate->waits ? " waits" : "", fate->again ? " again" : "",
@@ -88,15 +95,40 @@ static char *judge_case(const Case *given, bool relay)
     return g_string_free(said, FALSE);
 }
 
+static void assert_case(const Case *given, Server server)
+{
+    g_autofree char *mail_host = judge_case(given, &server);
+    server.relay = true;
+    g_autofree char *relay = judge_case(given, &server);
+    g_test_message("%s: %s; %s", given->reply, mail_host, relay);
+    g_assert_cmpstr(mail_host, ==, given->mail_host);
+    g_assert_cmpstr(relay, ==, given->relay);
+}
+
 static void narrow(void)
 {
-    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-        g_autofree char *mail_host = judge_case(&cases[i], false);
-        g_autofree char *relay = judge_case(&cases[i], true);
-        g_test_message("%s: %s; %s", cases[i].reply, mail_host, relay);
-        g_assert_cmpstr(mail_host, ==, cases[i].mail_host);
-        g_assert_cmpstr(relay, ==, cases[i].relay);
-    }
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
+        assert_case(&cases[i], (Server){0});
+}
+
+/* Check that a server that has too many connections is left alone when none of them is another one of ours. */
+static void the_only_connection(void)
+{
+    static const Case many = {"450 4.7.1 too many connections", SMTP_MAIL, 0, 1, "throttled waits", "failed waits"};
+    assert_case(&many, (Server){.alone = true});
+}
+
+/* Check that the trial of a refused sender's mail is told from a connection that was lost, and from one that got
+ * further. */
+static void a_refused_sender(void)
+{
+    static const Case tries[] = {
+        {"450 4.2.0 greylisted", SMTP_RCPT, 0, 1, "failed waits", "failed waits"},
+        {"450 4.2.0 greylisted", SMTP_DOT, 8, 1, "good", "good"},
+        {NULL, SMTP_RCPT, 100, 1, "unknown again recipients 100", "unknown again recipients 100"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(tries); i++)
+        assert_case(&tries[i], (Server){.refused_at = SMTP_RCPT});
 }
 
 /* Of a transaction of six the fourth is told "452", and others after it are taken: that mailbox is full. */
@@ -167,6 +199,8 @@ SUITE("outgoing/judge")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/judge/narrow", narrow);
+    g_test_add_func("/judge/the only connection", the_only_connection);
+    g_test_add_func("/judge/a refused sender", a_refused_sender);
     g_test_add_func("/judge/one mailbox is full", one_mailbox_is_full);
     g_test_add_func("/judge/split", split);
     return g_test_run();
