@@ -48,7 +48,8 @@ static void test_recipients(Bench *bench, gconstpointer data)
     g_assert_cmpstr(post->copied[1], ==, "bart@example.org");
 }
 
-/* Bart reads the list and wants no copy besides; Cris does not mind; Dora gets digests; Eve and Fay are no members. */
+/* Bart reads the list and wants no copy besides; Cris does not mind; Dora gets digests, and Gus nothing; Eve and Fay
+ * are no members. */
 static void test_cc(Bench *bench, gconstpointer data)
 {
     static const struct {
@@ -57,6 +58,7 @@ static void test_cc(Bench *bench, gconstpointer data)
         {"", NULL},
         {"Cc: Eve <eve@example.net>,cris@example.org\r\n", "Eve <eve@example.net>,cris@example.org"},
         {"Cc: Dora <dora@example.org>\r\n", "Dora <dora@example.org>"},
+        {"Cc: gus@example.org\r\n", "gus@example.org"},
         {"Cc: bart@example.org\r\n", NULL},
         {"Cc: \"Bart, B.\" <BART@example.org>, =?utf-8?q?J=C3=B6?= <eve@example.net>,\r\n cris@example.org\r\n",
          "=?utf-8?q?J=C3=B6?= <eve@example.net>,\r\n cris@example.org"},
@@ -69,13 +71,16 @@ static void test_cc(Bench *bench, gconstpointer data)
         {"Cc: bart@example.org\r\nCc: Bart <bart@example.org>\r\n", NULL},
     };
     static const char open[] = BASE "Cc: eve@example.net, \"Fay\r\nCc: cris@example.org\r\n\r\n";
-    Preferences none = preferences_unset, digest = preferences_unset;
+    Preferences none = preferences_unset, digest = preferences_unset, away = preferences_unset;
     none.receive_list_copy = 0;
+    away.receive_list_copy = 0;
+    away.delivery_status = DELIVERY_BY_USER;
     digest.receive_list_copy = 0;
     digest.delivery_mode = MODE_MIME_DIGESTS;
     member_set_preferences(bench->store, "test.example.com", ROLE_MEMBER, "bart@example.org", &none, NULL);
     member_add(bench->store, "test.example.com", ROLE_MEMBER, "cris@example.org", NULL, NULL, NULL);
     member_add(bench->store, "test.example.com", ROLE_MEMBER, "dora@example.org", NULL, &digest, NULL);
+    member_add(bench->store, "test.example.com", ROLE_MEMBER, "gus@example.org", NULL, &away, NULL);
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
         g_autofree char *octets = g_strconcat(BASE, cases[at].fields, "\r\n", NULL);
         Post *post = bench_post(bench, octets);
