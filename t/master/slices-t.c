@@ -211,6 +211,19 @@ static void test_one_master(Rig *rig, gconstpointer data)
     g_assert_cmpint(mine, >=, 0);
 }
 
+/* No master works on a spool that is half restored. */
+static void test_restoring(Rig *rig, gconstpointer data)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *restoring = g_build_filename(rig->spool, ".restoring", NULL);
+    g_assert_true(g_file_set_contents(restoring, "", 0, NULL));
+    g_assert_cmpint(lock_take(rig->dir, rig->spool, &error), ==, -1);
+    g_assert_error(error, FAIL, FAIL_CONFIG);
+    g_assert_cmpint(g_unlink(restoring), ==, 0);
+    auto_fd mine = lock_take(rig->dir, rig->spool, NULL);
+    g_assert_cmpint(mine, >=, 0);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -220,5 +233,6 @@ int main(int argc, char **argv)
     g_test_add("/slices/stale-records", Rig, NULL, set_up, test_stale_records, tear_down);
     g_test_add("/slices/orphans-end", Rig, NULL, set_up, test_orphans_end, tear_down);
     g_test_add("/lock/one-master", Rig, NULL, set_up, test_one_master, tear_down);
+    g_test_add("/lock/restoring", Rig, NULL, set_up, test_restoring, tear_down);
     return g_test_run();
 }
