@@ -224,6 +224,7 @@ def test_shell(site):
     assert site.subjects() == ["shell 1"]
 
 
+@pytest.mark.main
 def test_while_it_waits(site):
     """The list comes into emergency; the author's role is taken away; the list gets another address; the list goes."""
     calm = site.post(OLGA, site.at(HOUR)[1])

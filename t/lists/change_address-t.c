@@ -4,6 +4,7 @@
 #include "lists/change_address.h"
 #include "lists/join_form.h"
 #include "lists/keys.h"
+#include "lists/request.h"
 #include "lists/sign_in.h"
 #include "lists/standing.h"
 #include "lists/workflow.h"
@@ -324,7 +325,12 @@ static void test_change_of_an_owner(World *world, const void *data)
     g_autoptr(List) other = list_create(world->store, "other@example.com", &error);
     assert_ok(other && member_add(world->store, other->list_id, ROLE_OWNER, VERA, NULL, NULL, &error), error);
     assert_ok(user_set_name(world->store, VERA, "Vera", &error), error);
+    g_autoptr(User) before = user_find(world->store, VERA, &error);
     g_assert_cmpint(change_by_letters(world, &(AddressChange){VERA, NEW, false, false}, &told), ==, SUBSCRIPTION_DONE);
+    g_autoptr(User) after = user_find(world->store, VERA, &error), other_user = user_find(world->store, NEW, &error);
+    g_assert_no_error(error);
+    g_assert_cmpstr(after->id, ==, before->id);
+    g_assert_cmpstr(other_user->id, !=, before->id);
     g_assert_cmpint(signed_in_as(world, VERA, "other.example.com"), ==, BY_LIST);
     g_assert_cmpint(signed_in_as(world, NEW, "other.example.com"), ==, BY_STRANGER);
     g_assert_true(is_member(world, NEW) && !is_member(world, VERA));
@@ -333,7 +339,22 @@ static void test_change_of_an_owner(World *world, const void *data)
     g_assert_cmpstr(member->display_name, ==, "Vera");
 }
 
-/* The same, asked for by an operator, who wants only the new address to agree. */
+/* The owner of a list may confirm in the person's place, but only what concerns that list alone. */
+static void test_owner_does_not_confirm(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_auto(Subscription) made = {0};
+    g_autofree char *first = NULL;
+    add(world, ANNE);
+    g_assert_cmpint(change(world, &(AddressChange){ANNE, NEW, false, false}, &first), ==, SUBSCRIPTION_ASKED_PERSON);
+    world->actor.role = ACTOR_OWNER;
+    g_autoptr(Work) work = world_work(world);
+    g_assert_false(request_decide(work, world_waiting(world), REQUEST_CONFIRM, NULL, &made, &error));
+    assert_failed(FAIL_NEVER, error);
+    g_assert_true(is_member(world, ANNE) && !is_member(world, NEW));
+}
+
+/* The address of a moderator is changed by an operator, who wants only the new address to agree. */
 static void test_operator_moves_roles(World *world, const void *data)
 {
     GError *error = NULL;
@@ -480,5 +501,6 @@ SUITE("change_address")
     WORLD_TEST("/change_address/domains of letters", test_domains_of_letters);
     WORLD_TEST("/change_address/addresses of forms", test_addresses_of_forms);
     WORLD_TEST("/change_address/of somebody who runs a list", test_change_of_an_owner);
+    WORLD_TEST("/change_address/an owner does not confirm it", test_owner_does_not_confirm);
     return g_test_run();
 }

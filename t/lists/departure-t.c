@@ -535,6 +535,21 @@ static void test_brake_opens(World *world, const void *data)
     g_assert_cmpint(click(world, waits), ==, SUBSCRIPTION_MODERATOR_WAITS);
 }
 
+/* A brake that was closed while the clock was ahead is open when the clock is right again. */
+static void test_brake_of_another_time(World *world, const void *data)
+{
+    GError *error = NULL;
+    const int64_t now = clock_now();
+    add_many(world, LIST, "small.example", 100);
+    g_autofree char *first = one_of("small.example", 1), *second = one_of("small.example", 2);
+    const LeaveBrake ahead = {.closed_until = now + 24 * HOUR * CLOCK_SECOND, .gone = 20};
+    assert_ok(leave_brake_close(world->store, LIST, "small.example", &ahead, now, &error), error);
+    g_assert_cmpint(click(world, first), ==, SUBSCRIPTION_DONE);
+    const LeaveBrake closed = {.closed_until = now + 9 * MINUTE * CLOCK_SECOND, .gone = 20};
+    assert_ok(leave_brake_close(world->store, LIST, "small.example", &closed, now, &error), error);
+    g_assert_cmpint(click(world, second), ==, SUBSCRIPTION_ASKED_MODERATOR);
+}
+
 /* ---- the store fails ---- */
 
 static void run_sql(World *world, const char *format, const char *table)
@@ -601,6 +616,7 @@ SUITE("departure")
     DEPARTURE_TEST("/departure/more than a twentieth", test_brake_share);
     DEPARTURE_TEST("/departure/the rest waits", test_brake);
     DEPARTURE_TEST("/departure/the brake opens", test_brake_opens);
+    DEPARTURE_TEST("/departure/a brake of another time", test_brake_of_another_time);
     DEPARTURE_TEST("/departure/the store fails", test_store_fails);
     return clock_run_tests();
 }

@@ -5,6 +5,7 @@
 
 #include "lists/keys.h"
 #include "store/held.h"
+#include "store/list_log.h"
 #include "store/store_internal.h"
 #include "t/lists/fixture.h"
 #include "t/suite.h"
@@ -71,6 +72,19 @@ static void test_expire(World *world, const void *data)
     g_assert_false(is_held(world, old));
     g_assert_true(is_held(world, foreign_late) && is_held(world, foreign_old));
     g_assert_cmpint(expire(world), ==, 0);
+}
+
+/* The list's log has no row for a post that expires: strangers could fill it. */
+static void test_expiry_is_no_row(World *world, const void *data)
+{
+    (void)data;
+    GError *error = NULL;
+    world->actor.door = DOOR_TIMER;
+    hold(world, LIST, DAY, clock_now() - 1);
+    g_assert_cmpint(expire(world), ==, 1);
+    g_autoptr(GPtrArray) rows = list_log_page(world->store, LIST, NULL, 0, 1, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(rows->len, ==, 0);
 }
 
 /* It may have been held for longer than mail lives: its time begins when it is accepted. */
@@ -185,6 +199,7 @@ SUITE("held_post")
 {
     g_test_init(&argc, &argv, NULL);
     WORLD_TEST("/held_post/expire", test_expire);
+    WORLD_TEST("/held_post/expiry is no row", test_expiry_is_no_row);
     WORLD_TEST("/held_post/accepted", test_accepted);
     WORLD_TEST("/held_post/rejected", test_rejected);
     WORLD_TEST("/held_post/without metadata", test_without_metadata);

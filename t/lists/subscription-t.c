@@ -459,6 +459,20 @@ static void test_vouched(World *world, const void *data)
     g_assert_cmpint(fixture_verified_at(world->store, ANNE), !=, 0);
 }
 
+/* Check that a program's word that a person wants to join counts only where the address is verified. */
+static void test_wishes(World *world, const void *data)
+{
+    GError *error = NULL;
+    for (unsigned facts = 0; facts <= FACT_VERIFIED; facts += FACT_VERIFIED) {
+        g_auto(Subscription) made = {0};
+        g_autoptr(Work) work = world_work(world);
+        const Joiner joiner = {.address = ANNE, .wishes = true, .facts = facts};
+        assert_ok(join_ask(work, world->list, &joiner, &made, &error), error);
+        g_assert_cmpint(made.result, ==, facts ? SUBSCRIPTION_DONE : SUBSCRIPTION_ASKED_PERSON);
+        g_assert_true(world_is_member(world, ANNE) == (facts != 0));
+    }
+}
+
 /* The answer to a letter that a list or a domain has worded joins that list, and proves nothing to others: the words
  * may have said something else. An answer to the site's words does. */
 static void test_words_of_a_list(World *world, const void *data)
@@ -639,6 +653,7 @@ SUITE("subscription")
     WORLD_TEST("/subscription/asked and discarded", test_asked_and_discarded);
     WORLD_TEST("/subscription/asked and discarded by who has the list", test_asked_and_discarded_by_owner);
     WORLD_TEST("/subscription/vouched", test_vouched);
+    WORLD_TEST("/subscription/wishes", test_wishes);
     WORLD_TEST("/subscription/words of a list", test_words_of_a_list);
     WORLD_TEST("/subscription/forged leaves", test_forged_leaves);
     WORLD_TEST("/subscription/unknown tokens", test_unknown_tokens);

@@ -100,9 +100,28 @@ static void test_once(World *world, const void *data)
     g_assert_cmpint(count, ==, 8);
 }
 
+/* Posts of strangers have less room than those of members. */
+static void test_strangers(World *world, const void *data)
+{
+    (void)data;
+    GError *error = NULL;
+    HeldRoom before, after;
+    g_autoptr(Moving) moving = begin(world);
+    bring(moving, LIST, "one@x", THEN);
+    assert_ok(held_room(world->store, LIST, &before, &error), error);
+    g_assert_cmpint(before.strangers, >, 0);
+    g_assert_cmpint(before.all, ==, before.strangers);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, "anne@example.org", NULL, NULL, &error), error);
+    bring(moving, LIST, "two@x", THEN);
+    assert_ok(held_room(world->store, LIST, &after, &error), error);
+    g_assert_cmpint(after.strangers, ==, before.strangers);
+    g_assert_cmpint(after.all, >, before.all);
+}
+
 SUITE("moving/waiting")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/moving/waiting/held posts come once", World, NULL, open_both, test_once, world_close);
+    g_test_add("/moving/waiting/room of strangers", World, NULL, open_both, test_strangers, world_close);
     return g_test_run();
 }

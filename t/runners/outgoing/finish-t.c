@@ -334,17 +334,38 @@ static int note_sync(const FsEvent *event, void *data)
     return 0;
 }
 
-/* The mark of a member whose refusal is stored is made durable once. */
-static void marks_are_synced(World *world, gconstpointer data)
+/* Return a delivery whose member was refused; the refusal is not stored yet. */
+static Delivery *refused(World *world)
 {
-    (void)data;
-    g_autoptr(GError) error = NULL;
     Recipient bob;
     Delivery *delivery = given_up(world);
     g_assert_true(entry_next_recipient(delivery->entry, 0, &bob));
     BounceMaker *maker = bounce_maker_new(delivery);
     g_assert_null(bounce_maker_add(maker, &bob, &(Failure){"5.1.1", "550 no", NULL, "rcpt", false}));
     g_ptr_array_add(world->marks.bounces, bounce_maker_end(maker));
+    return delivery;
+}
+
+/* The marks of an entry that waits again are made durable first. */
+static void marks_are_synced_before_it_waits(World *world, gconstpointer data)
+{
+    (void)data;
+    g_autoptr(GError) error = NULL;
+    Delivery *delivery = refused(world);
+    SyncedFile file = {.fd = entry_fd(delivery->entry)};
+    g_assert_true(marks_store_bounces(&world->marks, world->fixture.spool, &error));
+    fs_set_hook(note_sync, &file);
+    g_assert_true(finish_put_back(&world->finish, delivery, &error));
+    fs_set_hook(NULL, NULL);
+    g_assert_cmpuint(file.times, ==, 1);
+}
+
+/* The mark of a member whose refusal is stored is made durable once. */
+static void marks_are_synced(World *world, gconstpointer data)
+{
+    (void)data;
+    g_autoptr(GError) error = NULL;
+    Delivery *delivery = refused(world);
     SyncedFile file = {.fd = entry_fd(delivery->entry)};
     fs_set_hook(note_sync, &file);
     g_assert_true(marks_store_bounces(&world->marks, world->fixture.spool, &error));
@@ -419,6 +440,8 @@ SUITE("outgoing/finish")
     g_test_add("/finish/no room to defer", World, NULL, set_up, no_room_to_defer, tear_down);
     g_test_add("/finish/no room to bounce", World, NULL, set_up, no_room_to_bounce, tear_down);
     g_test_add("/finish/marks are synced", World, NULL, set_up, marks_are_synced, tear_down);
+    g_test_add("/finish/marks are synced before it waits", World, NULL, set_up, marks_are_synced_before_it_waits,
+               tear_down);
     g_test_add("/finish/parts are called back", World, NULL, set_up, parts_are_called_back, tear_down);
     g_test_add("/finish/what was asked for keeps its name", World, NULL, set_up, asked_for_it_keeps_its_name,
                tear_down);

@@ -59,6 +59,7 @@ typedef struct Server {
     bool relay;
     bool alone;           /* there is no other connection to it */
     SmtpPhase refused_at; /* it is for mail of a refused sender, which got as far as that; 0: it is not */
+    unsigned unsettled;   /* so often in a row nothing of the batch was settled */
 } Server;
 
 static char *judge_case(const Case *given, const Server *server)
@@ -74,6 +75,7 @@ static char *judge_case(const Case *given, const Server *server)
         batch_add(batch, &(Recipient){.address = "a@example.com", .length = 13, .offset = (size_t)i});
     batch_begin(batch);
     batch->conn_use = given->conn_use;
+    batch->unsettled = server->unsettled;
     const char *text = given->reply ? given->reply : "lost connection";
     unsigned code = given->reply ? (unsigned)g_ascii_strtoull(given->reply, NULL, 10) : 0;
     batch_set_rest(batch, &(SmtpResult){.verdict = code >= 500 ? SMTP_NEVER : SMTP_LATER, .phase = given->phase,
@@ -116,6 +118,15 @@ static void the_only_connection(void)
 {
     static const Case many = {"450 4.7.1 too many connections", SMTP_MAIL, 0, 1, "throttled waits", "failed waits"};
     assert_case(&many, (Server){.alone = true});
+}
+
+/* Check that a batch of which nothing is ever settled waits some time. */
+static void nothing_is_settled(void)
+{
+    static const Case soon = {"421 closing", SMTP_MAIL, 0, 2, "unknown again spent", "unknown again spent"};
+    static const Case later = {"421 closing", SMTP_MAIL, 0, 2, "failed waits spent", "failed waits spent"};
+    assert_case(&soon, (Server){.unsettled = 1});
+    assert_case(&later, (Server){.unsettled = 100});
 }
 
 /* Check that the trial of a refused sender's mail is told from a connection that was lost, and from one that got
@@ -200,6 +211,7 @@ SUITE("outgoing/judge")
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/judge/narrow", narrow);
     g_test_add_func("/judge/the only connection", the_only_connection);
+    g_test_add_func("/judge/nothing is settled", nothing_is_settled);
     g_test_add_func("/judge/a refused sender", a_refused_sender);
     g_test_add_func("/judge/one mailbox is full", one_mailbox_is_full);
     g_test_add_func("/judge/split", split);
