@@ -204,6 +204,19 @@ static void no_room_to_defer(World *world, gconstpointer data)
     g_assert_cmpint(name.due, >, clock_now());
 }
 
+/* An entry that can never be moved on is set aside: its metadata would be too large. */
+static void set_aside(World *world, gconstpointer data)
+{
+    (void)data;
+    Delivery *delivery = tried(world);
+    g_free(delivery->last_reply);
+    delivery->last_reply = g_strnfill(META_MAX, 'x');
+    end(world, delivery);
+    g_assert_cmpuint(fixture_count(&world->fixture, "retry", ""), ==, 0);
+    g_assert_cmpuint(fixture_count(&world->fixture, "out", ".msg"), ==, 0);
+    g_assert_cmpuint(fixture_count(&world->fixture, "out", ".psv"), ==, 1);
+}
+
 static unsigned in_all(World *world)
 {
     unsigned count = 0;
@@ -437,6 +450,7 @@ SUITE("outgoing/finish")
     g_test_add("/finish/a scattered post is held too", World, NULL, set_up, a_scattered_post_is_held_too, tear_down);
     g_test_add("/finish/an empty block is told of a post", World, NULL, set_up, an_empty_block_is_told_of_a_post,
                tear_down);
+    g_test_add("/finish/set aside", World, NULL, set_up, set_aside, tear_down);
     g_test_add("/finish/no room to defer", World, NULL, set_up, no_room_to_defer, tear_down);
     g_test_add("/finish/no room to bounce", World, NULL, set_up, no_room_to_bounce, tear_down);
     g_test_add("/finish/marks are synced", World, NULL, set_up, marks_are_synced, tear_down);
