@@ -305,6 +305,11 @@ static void read_new_value(ConfigReader *reader, const char *name, const char *t
                      "found a second time, first in line %d; allowed once", earlier->line);
         return;
     }
+    if (*text == ';') { /* inih takes it for a value here, and behind a blank for a comment */
+        config_fault(reader->faults, reader->line, section->name, name,
+                     "found %s right behind the equals sign; allowed is a value that does not begin with ;", text);
+        return;
+    }
     ConfigValue *value = g_new0(ConfigValue, 1);
     value->name = g_strdup(name);
     value->key = key;

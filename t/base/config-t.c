@@ -199,6 +199,8 @@ static const Refusal refusals[] = {
      "FILE:2: [master] stop_timeout: found \"30 seconds\"; allowed is " DURATION_ALLOWED ", from 0 to 1h"},
     {"duration-overflow", "[master]\nstop_timeout = 99999999999999999w",
      "FILE:2: [master] stop_timeout: found \"99999999999999999w\"; allowed is " DURATION_ALLOWED ", from 0 to 1h"},
+    {"comment-for-value", "[site]\nuser =;me",
+     "FILE:2: [site] user: found ;me right behind the equals sign; allowed is a value that does not begin with ;"},
     {"comment-hash", "[master]\nstop_timeout = 30s # half a minute",
      "FILE:2: [master] stop_timeout: found \"30s # half a minute\"; allowed is " DURATION_ALLOWED
      ", from 0 to 1h (a comment behind a value begins with \" ;\")"},
