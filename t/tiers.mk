@@ -9,9 +9,10 @@
 #   make check-proof      crash states, model, faults
 #   make check-quick      unit and process tests, as ./bootstrap check does
 #   make check-all        all of them
+#   make check TIER=once  those of quick, and the proofs that do not run with sanitizers
 #   make check TIER=programs   unit tests without those of style: what a package runs while it is built
-#   make check-FOLDER     all of one folder (base, switchboard, master, mail, net, store, posting, lists,
-#                         runners, cli)
+#   make check-FOLDER     unit tests of one folder (base, switchboard, master, mail, net, store, posting, lists,
+#                         runners, cli); with TIER=all all of it
 
 TIER ?= unit
 tests_of_all := $(filter-out $(tests_left_out),$(TESTS))
@@ -20,6 +21,8 @@ tests_of_proof := $(filter $(proof_tests),$(tests_of_all))
 tests_of_unit := $(filter-out $(process_tests) $(proof_tests),$(tests_of_all))
 tests_of_programs := $(filter $(check_PROGRAMS),$(tests_of_unit))
 tests_of_quick := $(filter-out $(proof_tests),$(tests_of_all))
+# The longest first.
+tests_of_once := $(filter $(once_programs),$(tests_of_all)) $(filter-out $(once_programs),$(tests_of_quick))
 tests_of_store := $(filter t/store/%,$(tests_of_quick))
 TESTS := $(tests_of_$(TIER))
 # Only the programs that run are built.
@@ -30,5 +33,5 @@ check-process check-proof check-quick check-all:
 check_folders = check-base check-switchboard check-master check-mail check-net check-store check-posting check-lists \
 	check-runners check-cli
 $(check_folders):
-	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(filter t/$(@:check-%=%)/%,$(tests_of_all))'
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(filter t/$(@:check-%=%)/%,$(tests_of_$(TIER)))'
 .PHONY: check-process check-proof check-quick check-all $(check_folders)

@@ -33,7 +33,7 @@ void routes_free(Routes *routes)
 void *routes_look(const Routes *routes, const char *domain, size_t length)
 {
     char name[DOMAIN_MAX + 1];
-    if (length > DOMAIN_MAX || g_hash_table_size(routes->table) == 0)
+    if (!routes || length > DOMAIN_MAX || g_hash_table_size(routes->table) == 0)
         return NULL;
     for (size_t i = 0; i < length; i++)
         name[i] = g_ascii_tolower(domain[i]);

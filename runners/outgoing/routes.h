@@ -19,5 +19,6 @@ Routes *routes_new(const Config *config, void *(*find)(void *data, const char *n
 void routes_free(Routes *routes);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Routes, routes_free)
 
-/* Return the transport of a domain, which is not NUL-terminated and of any case. NULL: it is not in the table. */
+/* Return the transport of a domain, which is not NUL-terminated and of any case. NULL: it is not in the table, or
+ * routes is NULL. */
 void *routes_look(const Routes *routes, const char *domain, size_t length);
