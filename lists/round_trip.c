@@ -4,11 +4,11 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "lists/keys.h"
 #include "lists/list_make.h"
 #include "mail/loop_mark.h"
 #include "mail/message.h"
 #include "mail/notice.h"
-#include "lists/keys.h"
 #include "store/list_post.h"
 #include "store/member.h"
 #include "switchboard/meta.h"

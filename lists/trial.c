@@ -7,10 +7,10 @@
 
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "lists/keys.h"
 #include "lists/trial_judge.h"
 #include "lists/trial_mail.h"
 #include "mail/header.h"
-#include "lists/keys.h"
 #include "store/scratch.h"
 #include "switchboard/meta.h"
 

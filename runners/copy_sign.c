@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "switchboard/meta.h"
 
 void copy_sign_write(json_t *meta, const Signing *signing, size_t octets)

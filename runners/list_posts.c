@@ -7,10 +7,10 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/keys.h"
 #include "lists/post_archivers.h"
 #include "posting/loop.h"
 #include "posting/setup.h"
-#include "runners/keys.h"
 
 /* ListPosts holds the values that the posts of a process share. */
 struct ListPosts {

@@ -4,10 +4,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "lists/keys.h"
 #include "posting/authenticity.h"
 #include "posting/mitigation.h"
 #include "posting/order.h"
-#include "runners/keys.h"
 #include "runners/list_posts.h"
 #include "runners/names.h"
 #include "store/list_setting.h"

@@ -16,8 +16,8 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "lists/archive_place.h"
+#include "lists/keys.h"
 #include "lists/own_spool.h"
-#include "runners/keys.h"
 #include "switchboard/fault.h"
 
 #define BACKOFF_MIN (5 * CLOCK_SECOND)

@@ -10,10 +10,10 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/keys.h"
 #include "runners/bounces/case.h"
 #include "runners/bounces/returned.h"
 #include "runners/kept_rows.h"
-#include "runners/keys.h"
 #include "store/list_setting.h"
 #include "store/secret.h"
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "lists/keys.h"
 #include "runners/bounces/case.h"
-#include "runners/keys.h"
 #include "store/email.h"
 
 #define PORTION 1000 /* members who are looked at in one transaction */

@@ -8,11 +8,11 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/keys.h"
 #include "lists/leave.h"
 #include "lists/roster.h"
 #include "mail/address.h"
 #include "runners/bounces/letters.h"
-#include "runners/keys.h"
 #include "store/list_setting.h"
 #include "switchboard/intake.h"
 

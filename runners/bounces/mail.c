@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/keys.h"
 #include "runners/bounces/case.h"
-#include "runners/keys.h"
 
 #define READ_MAX (1024 * 1024) /* bytes of a mail that are looked at; a report stands before what it returns */
 #define PROOFS_MAX 50          /* addresses of ours that are tried in a complaint */

@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
+#include "lists/keys.h"
 #include "runners/bounces/case.h"
-#include "runners/keys.h"
 
 /* The detail of "test-bounces+DETAIL@host", g_free(); NULL: there is none. */
 static char *detail_of(const Case *given, const char *sender)

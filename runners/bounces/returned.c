@@ -3,9 +3,9 @@
 #include "runners/bounces/returned.h"
 
 #include "base/clock.h"
+#include "lists/keys.h"
 #include "mail/dsn.h"
 #include "mail/notice.h"
-#include "runners/keys.h"
 
 static char *text_of(const DsnRecipient *recipients, size_t count)
 {

@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/keys.h"
 #include "lists/letter.h"
 #include "mail/address.h"
 #include "mail/answer.h"
 #include "mail/header.h"
 #include "runners/bounces/case.h"
-#include "runners/keys.h"
 
 #define HEADER_MAX (48 * 1024) /* bytes of the post's header in the letter */
 

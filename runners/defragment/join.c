@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/keys.h"
 #include "runners/defragment/defragment.h"
-#include "runners/keys.h"
 
 #define DEPTH_MAX 1
 

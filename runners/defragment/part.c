@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/keys.h"
 #include "posting/transport.h"
 #include "runners/defragment/defragment.h"
-#include "runners/keys.h"
 #include "store/list_setting.h"
 
 #define DAY (86400 * CLOCK_SECOND)

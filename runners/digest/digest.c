@@ -13,7 +13,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/digest_send.h"
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "store/list_setting.h"
 
 #define KIB 1024

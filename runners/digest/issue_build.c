@@ -13,13 +13,13 @@
 #include "base/auto.h"
 #include "base/fail.h"
 #include "base/random.h"
+#include "lists/keys.h"
 #include "lists/letter.h"
 #include "mail/issue.h"
 #include "mail/loop_mark.h"
 #include "mail/notice.h"
 #include "mail/subject.h"
 #include "runners/digest/digest.h"
-#include "runners/keys.h"
 #include "store/list_setting.h"
 
 /* The texts of an issue in one language. */

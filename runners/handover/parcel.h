@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "store/lost_spool.h"
 #include "switchboard/draft.h"
 #include "switchboard/entry.h"

@@ -6,10 +6,10 @@
 
 #include "base/clock.h"
 #include "lists/canary_shard.h"
+#include "lists/keys.h"
 #include "mail/list_address.h"
 #include "mail/message.h"
 #include "mail/partial.h"
-#include "runners/keys.h"
 #include "switchboard/draft.h"
 #include "switchboard/meta.h"
 

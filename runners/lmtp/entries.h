@@ -3,7 +3,7 @@
 #pragma once
 /*
  * Make the entries of an LMTP transaction: one for each recipient, with metadata for the runners that handle it
- * (runners/keys.h). The caller stores them (group). A recipient named twice gets one entry. A message without
+ * (lists/keys.h). The caller stores them (group). A recipient named twice gets one entry. A message without
  * Message-ID is given one, in a header field above all others; nothing else in it is touched. A part of a message for a
  * list goes where the list wants it, or is refused. A message with more than 120 Received fields is refused for every
  * recipient. A message that is larger than a list takes is refused for that list.

@@ -12,7 +12,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/injection.h"
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "runners/nntp/article.h"
 #include "runners/nntp/nntp.h"
 #include "store/list_setting.h"

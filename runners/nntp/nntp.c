@@ -17,8 +17,8 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/secret_file.h"
+#include "lists/keys.h"
 #include "lists/this_host.h"
-#include "runners/keys.h"
 #include "runners/nntp/article.h"
 #include "store/list_setting.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "runners/keys.h"
+#include "lists/keys.h"
 
 /* Well below META_MAX, JSON escapes included. */
 #define BOUNCE_OCTETS_MAX (META_MAX / 8)

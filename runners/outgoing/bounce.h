@@ -3,7 +3,7 @@
 #pragma once
 /*
  * Report recipients that were refused for good to the runner bounces: make entries for its queue, which hold the
- * failures in metadata (KEY_FAILURES, runners/keys.h) and the header of the message. The caller stores the drafts. The
+ * failures in metadata (KEY_FAILURES, lists/keys.h) and the header of the message. The caller stores the drafts. The
  * name of such an entry follows from the delivered entry and the recipients, so that storing it again after a crash is
  * noticed (intake.h, `once`).
  *

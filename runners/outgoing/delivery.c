@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "runners/keys.h"
+#include "lists/keys.h"
 
 /* Bytes of a recipient line, for estimates as long as none was read. */
 #define LINE_ESTIMATE 24

@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/canary_shard.h"
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "runners/outgoing/bounce.h"
 #include "runners/outgoing/report.h"
 #include "runners/outgoing/retry_parts.h"

@@ -18,10 +18,10 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/keys.h"
 #include "lists/own_spool.h"
-#include "runners/keys.h"
-#include "runners/outgoing/requests.h"
 #include "runners/outgoing/report.h"
+#include "runners/outgoing/requests.h"
 #include "runners/outgoing/transport.h"
 #include "runners/sweep.h"
 

@@ -9,8 +9,8 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "lists/canary_shard.h"
+#include "lists/keys.h"
 #include "mail/dkim_keys.h"
-#include "runners/keys.h"
 #include "runners/outgoing/out.h"
 
 #define OUT_QUEUE "out"

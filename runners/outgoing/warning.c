@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "lists/keys.h"
 #include "mail/dsn.h"
 #include "mail/loop_mark.h"
 #include "mail/notice.h"
-#include "runners/keys.h"
 
 /* Recipients that are named; the others are counted. */
 #define NAMED_MAX 100

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* The pipeline runner: makes entries of accepted posts, as post_hop.h says. */
+#include "lists/keys.h"
 #include "posting/loop.h"
-#include "runners/keys.h"
 #include "runners/post_hop.h"
 #include "runners/post_names.h"
 #include "store/list_post.h"

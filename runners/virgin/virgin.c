@@ -6,8 +6,8 @@
  * the queue notice when somebody waits for it.
  */
 #include "base/fail.h"
+#include "lists/keys.h"
 #include "posting/pipeline.h"
-#include "runners/keys.h"
 #include "runners/list_posts.h"
 
 /* pieces: of GBytes, in place of the message; NULL: the message itself. */

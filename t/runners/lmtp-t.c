@@ -13,8 +13,8 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
+#include "lists/keys.h"
 #include "mail/message.h"
-#include "runners/keys.h"
 #include "store/list.h"
 #include "store/store.h"
 #include "switchboard/entry.h"

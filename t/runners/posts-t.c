@@ -11,10 +11,10 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
+#include "lists/keys.h"
 #include "mail/copy.h"
 #include "mail/message.h"
 #include "mail/verp.h"
-#include "runners/keys.h"
 #include "store/account.h"
 #include "store/bounce.h"
 #include "store/domain.h"

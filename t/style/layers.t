@@ -26,25 +26,24 @@ LAYERS = {
     "master/": ["base/", "master/"],
     "cli/": ["base/", "mail/", "net/dns_wait.h", "store/", "switchboard/", "lists/", "cli/"],
     "lists/keys.h": [],
-    "runners/keys.h": ["lists/keys.h"],
     "runners/process": ["base/", "runners/process"],
     "runners/runner": ["base/", "switchboard/", "runners/process.h", "runners/runner", "runners/sweep.h"],
     "runners/sweep": ["base/", "switchboard/", "runners/sweep"],
     "runners/list_runner": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
-                            "runners/kept_rows.h", "runners/keys.h", "runners/units.h",
+                            "runners/kept_rows.h", "lists/keys.h", "runners/units.h",
                             "runners/list_runner"],
     "runners/kept_rows": ["base/", "switchboard/", "store/", "lists/", "runners/runner.h", "runners/list_runner.h",
                           "runners/kept_rows"],
     "runners/orders": ["base/", "switchboard/", "lists/queue_shape.h", "lists/site_state.h", "runners/orders"],
     "runners/units": ["base/", "switchboard/", "store/", "lists/", "runners/runner.h", "runners/units"],
     "runners/list_posts": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
-                           "runners/keys.h", "runners/list_runner.h", "runners/list_posts"],
+                           "lists/keys.h", "runners/list_runner.h", "runners/list_posts"],
     "runners/names": ["base/", "mail/domain_name.h", "mail/names.h", "net/dns.h", "runners/names"],
-    "runners/post_names": ["base/", "mail/", "posting/", "store/list_setting.h", "runners/runner.h", "runners/keys.h",
+    "runners/post_names": ["base/", "mail/", "posting/", "store/list_setting.h", "runners/runner.h", "lists/keys.h",
                            "runners/list_posts.h", "runners/list_runner.h", "runners/names.h", "runners/post_names"],
-    "runners/copy_sign": ["base/", "switchboard/", "mail/", "runners/keys.h", "runners/copy_sign"],
+    "runners/copy_sign": ["base/", "switchboard/", "mail/", "lists/keys.h", "runners/copy_sign"],
     "runners/post_hop": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
-                         "runners/keys.h", "runners/list_posts.h", "runners/post_hop", "runners/blocks.h",
+                         "lists/keys.h", "runners/list_posts.h", "runners/post_hop", "runners/blocks.h",
                          "runners/fan_out.h",
                          "runners/copies.h", "runners/copy_sign.h"],
     "runners/fan_out": ["base/", "store/host.h", "store/store.h", "switchboard/meta.h", "runners/fan_out"],
@@ -61,7 +60,6 @@ LAYERS["lists/shadow"] = LAYERS["lists/trial"]
 LAYERS["lists/source_url"] = LAYERS["lists/"] + ["net/http_client.h"]
 LAYERS["lists/post_archivers"] = LAYERS["lists/trial"]
 LAYERS["cli/cmd_shadow"] = LAYERS["cli/"] + ["net/lmtp_door.h", "net/lmtp_server.h"]
-LAYERS["lists/moving/"] = LAYERS["lists/"] + ["runners/keys.h"]
 # A runner sees all that is below it, the skeletons, and its own folder.
 RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists/", "runners/runner.h",
           "runners/process.h", "runners/sweep.h",
@@ -70,7 +68,7 @@ RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists
           "runners/list_runner.h", "runners/kept_rows.h", "runners/names.h", "runners/orders.h",
           "runners/post_names.h",
           "runners/post_hop.h",
-          "runners/copy_sign.h", "runners/keys.h", "runners/units.h"]
+          "runners/copy_sign.h", "lists/keys.h", "runners/units.h"]
 
 # Foreign headers and where they are at home.
 HOMES = {

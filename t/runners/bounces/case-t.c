@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "lists/keys.h"
 #include "mail/message.h"
 #include "mail/verp.h"
 #include "runners/bounces/score.h"
-#include "runners/keys.h"
 #include "store/bounce.h"
 #include "store/list_log.h"
 #include "store/secret.h"

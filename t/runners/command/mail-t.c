@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "lists/keys.h"
 #include "mail/verp.h"
-#include "runners/keys.h"
 #include "runners/list_runner.h"
 #include "store/held.h"
 #include "store/pending.h"

@@ -8,8 +8,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "lists/keys.h"
 #include "runners/defragment/defragment.h"
-#include "runners/keys.h"
 #include "t/switchboard/fixture.h"
 
 #define BENCH_LIST "test.example.com"

@@ -20,7 +20,7 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/fs.h"
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "runners/runner.h"
 #include "store/digest.h"
 #include "store/domain.h"

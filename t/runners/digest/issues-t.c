@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "lists/digest_send.h"
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "store/member.h"
 #include "switchboard/fault.h"
 #include "t/runners/listframe.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "switchboard/entry.h"
 #include "t/runners/outgoing/site.h"
 

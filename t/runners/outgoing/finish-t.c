@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "runners/outgoing/bounce.h"
 #include "runners/outgoing/transport.h"
 #include "switchboard/intake.h"

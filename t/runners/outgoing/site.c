@@ -16,7 +16,7 @@
 #include "base/auto.h"
 #include "base/clock.h"
 #include "base/contract.h"
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "switchboard/intake.h"
 
 #define PATIENCE (60 * CLOCK_SECOND)

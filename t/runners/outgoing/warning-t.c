@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "lists/keys.h"
 #include "mail/message.h"
-#include "runners/keys.h"
 #include "switchboard/intake.h"
 #include "switchboard/meta.h"
 #include "t/suite.h"
