@@ -18,7 +18,7 @@
 #include "base/delays.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "base/trail.h"
+#include "base/trail/trail.h"
 
 #define OPEN_FILES_WANTED (1 << 17)
 #define CONFINEMENT_INTERVAL CLOCK_SECOND

@@ -3,7 +3,7 @@
 #pragma once
 /*
  * The whole contract between the master and a child, of this tree or not.
- * runners/runner.c and runners/listener.c speak it for all runners; a program
+ * runners/runner.c and runners/server/listener.c speak it for all runners; a program
  * that uses neither can speak it by hand.
  *
  * Environment of a child (nothing else is inherited but PATH, LANG, LC_*, TZ

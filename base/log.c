@@ -15,7 +15,7 @@
 
 #include "base/auto.h"
 #include "base/fail.h"
-#include "base/trail.h"
+#include "base/trail/trail.h"
 
 #define STAMP_SIZE 40
 

@@ -42,7 +42,7 @@ void log_set_verbose(bool verbose);
  * Only one thread may log meanwhile. */
 void log_gather(bool begin);
 /* Log a finished text as log_info() does, without formatting it. Control characters are replaced in text itself. The
- * line is not noted in the trail (base/trail.h), as the lines of all other functions are. */
+ * line is not noted in the trail (base/trail/trail.h), as the lines of all other functions are. */
 void log_info_text(char *text);
 
 /* Log one line; the grades are explained above. log_fatal() and log_panic() do not return. */

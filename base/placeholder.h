@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Find the placeholders in texts that people write, $name or ${name}; $$ is one dollar sign. mail/template.h fills them
- * in. An unknown one is refused when the text is set, so that nobody gets a letter with it.
+ * Find the placeholders in texts that people write, $name or ${name}; $$ is one dollar sign. mail/text/template.h fills
+ * them in. An unknown one is refused when the text is set, so that nobody gets a letter with it.
  */
 #include <glib.h>
 #include <stdbool.h>

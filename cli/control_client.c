@@ -16,8 +16,8 @@
 #include "base/config.h"
 #include "base/control.h"
 #include "base/fail.h"
+#include "cli/backup/spool_served.h"
 #include "cli/exit.h"
-#include "cli/spool_served.h"
 
 #define SETTLE_STEP (G_USEC_PER_SEC / 5)
 #define ANSWER_SECONDS 15

@@ -10,7 +10,7 @@
 
 #include "base/fail.h"
 #include "base/near_word.h"
-#include "store/generation.h"
+#include "store/hosts/generation.h"
 #include "store/place.h"
 
 #define NEAR_MAX 2 /* letters by which the name of a list may be mistyped to be suggested */

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #include "base/config.h"
-#include "store/list.h"
+#include "store/lists/list.h"
 #include "store/store.h"
 #include "switchboard/spool.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lists/template_name.h"
+#include "lists/letters/template_name.h"
 #include "runners/command/rights.h"
 #include "runners/rest/resources.h"
 

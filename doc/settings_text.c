@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * Make the texts about settings from their tables (base/config_table.h, store/list.h). Run while Listrunner is built;
- * not installed.
+ * Make the texts about settings from their tables (base/config_table.h, store/lists/list.h). Run while Listrunner is
+ * built; not installed.
  *
  *     settings_text conf|conf.5|list.5 TEMPLATE   print the template with its line @SETTINGS@ replaced
  *     settings_text readers                       print "SECTION KEY RUNNER", a line for each runner that reads a key
@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/config_table.h"
-#include "store/list.h"
-#include "store/list_setting.h"
+#include "store/lists/list.h"
+#include "store/lists/list_setting.h"
 
 #define WIDTH 78
 

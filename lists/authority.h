@@ -8,7 +8,7 @@
  *
  *     runners/rest, the tables at the end of each resource   routes, and their fields: to read and to write
  *     runners/command/rights.c                               commands that come by mail
- *     store/list_setting.c                                   settings of lists, as OF_LIST or OF_SITE
+ *     store/lists/list_setting.c                                   settings of lists, as OF_LIST or OF_SITE
  *
  * A row without a right is closed to everybody. A new door (a page) finds out the relation, and asks authority_covers()
  * with the right of the row. doc/authority_text.c makes authority.md of the tables, and t/runners/rest/authority-t.c
@@ -17,7 +17,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 typedef enum Authority {
     BY_SITE = 1,       /* the operator: the shell, a user of REST's password file, a token without lists and domains */

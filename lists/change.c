@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "lists/ban.h"
-#include "lists/family.h"
-#include "lists/setting_check.h"
-#include "store/ban.h"
-#include "store/list_setting.h"
+#include "lists/making/family.h"
+#include "lists/making/setting_check.h"
+#include "lists/people/ban.h"
+#include "store/lists/list_setting.h"
+#include "store/people/ban.h"
 
 bool change_log(Work *work, const char *list_id, const Change *change, GError **error)
 {

@@ -2,16 +2,16 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Change settings of a list, write changes into the list's log (store/list_log.h), and undo them. The log has a row for
- * each change that somebody makes to the list by a page, by mail, by REST or in the shell. The row is written in the
- * transaction of the unit of work that makes the change, so both are committed or neither.
+ * Change settings of a list, write changes into the list's log (store/lists/list_log.h), and undo them. The log has a
+ * row for each change that somebody makes to the list by a page, by mail, by REST or in the shell. The row is written
+ * in the transaction of the unit of work that makes the change, so both are committed or neither.
  */
 #include "lists/work.h"
-#include "store/list.h"
-#include "store/list_log.h"
+#include "store/lists/list.h"
+#include "store/lists/list_log.h"
 
-/* A row for the log: the kind of the thing that was changed (LOG_* of store/list_log.h), its name, and its value. All
- * strings are borrowed. */
+/* A row for the log: the kind of the thing that was changed (LOG_* of store/lists/list_log.h), its name, and its value.
+ * All strings are borrowed. */
 typedef struct Change {
     const char *kind, *name;
     const char *before, *after; /* before NULL: there was nothing; after NULL: there is nothing now */
@@ -21,7 +21,7 @@ typedef struct Change {
 bool change_log(Work *work, const char *list_id, const Change *change, GError **error);
 
 /* Set a setting (value NULL: to its default) and log the change. If it has that value already, nothing is logged.
- * FAIL_NEVER: the value is not allowed, also by the list's family (lists/family.h), or names something that the
+ * FAIL_NEVER: the value is not allowed, also by the list's family (lists/making/family.h), or names something that the
  * configuration does not have; the message says what is allowed. */
 bool change_setting(Work *work, const List *list, const char *name, const char *value, GError **error);
 

@@ -19,7 +19,7 @@
 #define KEY_SMTPUTF8 "smtputf8"     /* bool: MAIL FROM had SMTPUTF8 */
 #define KEY_BODY_8BIT "8bit"        /* bool: BODY=8BITMIME, or bytes over 127 seen */
 
-/* Written by web into command, in place of a mail: a form of a page (lists/page_form.h). */
+/* Written by web into command, in place of a mail: a form of a page (lists/people/page_form.h). */
 #define KEY_FORM "form"       /* object: address, name, and from where it was sent */
 
 /* The values of KEY_TO. */
@@ -40,7 +40,7 @@
 #define KEY_DIGEST_MEMBERS "digest_members"   /* integer: number of members who get it */
 #define KEY_DIGEST_LAST "digest_last"         /* array: addresses that left this mode and get a last issue, or absent */
 
-/* Written into the queue digest by lists/digest_send.h, in place of a post. */
+/* Written into the queue digest by lists/posts/digest_send.h, in place of a post. */
 #define KEY_DIGEST_ASK "digest_ask"       /* bool: the posts that wait are to be sent */
 #define KEY_DIGEST_BEFORE "digest_before" /* integer: send only if the oldest came before this time; absent: always */
 
@@ -56,19 +56,19 @@
 /* Written by nntp into in, with the articles of a news group. */
 #define KEY_FROM_NEWS "from_news" /* string: the group; the post does not go back there */
 
-/* Written into the queue nntp by lists/news.h, in place of a post. */
+/* Written into the queue nntp by lists/posts/news.h, in place of a post. */
 #define KEY_NEWS_LOOK "news_look" /* bool: the list's news group is to be looked at now */
 
 /* Written into the queue task by a program that wants a job of the timer done at once. */
 #define KEY_JOB "job" /* string: the job's name */
 
-/* Written into virgin by lists/letter.h. */
+/* Written into virgin by lists/letters/letter.h. */
 #define KEY_OF_SITE "of_site" /* bool: the site writes, so the letter says of no list that it came from there */
 
 /* Written by inject and REST into in, and by in into the metadata of a held post. */
 #define KEY_SEND_AT "send_at" /* integer: when the post is to be sent, us; accepted, it waits until then */
 
-/* Written into pipeline by lists/scheduled_post.h, when the time of a post with KEY_SEND_AT has come. */
+/* Written into pipeline by lists/posts/scheduled_post.h, when the time of a post with KEY_SEND_AT has come. */
 #define KEY_SCHEDULED "scheduled" /* bool: the post's field Date is replaced by today's date */
 
 /* Written by in. */
@@ -88,7 +88,7 @@
 #define KEY_COPIES \
     "copies"                    /* string: each recipient gets a copy and a transaction of their own; the holes to
                                        fill in the message, and recipients, as mail/copy.h writes both */
-#define KEY_SIGN "sign"         /* object: how copies are signed (runners/copy_sign.h), or absent */
+#define KEY_SIGN "sign"         /* object: how copies are signed (runners/posts/copy_sign.h), or absent */
 #define KEY_XVERP "xverp"       /* string: the relay is to make the recipients' senders; delimiters, "+=" */
 #define KEY_PRIORITY "priority" /* string: "notice" for mail we wrote ourselves, or absent */
 

@@ -5,7 +5,7 @@
 #include "base/config_table.h"
 
 #include "base/config_check.h"
-#include "lists/template_host.h"
+#include "lists/letters/template_host.h"
 
 /* clang-format off */
 static const ConfigKey keys[] = {

@@ -16,8 +16,8 @@
 
 #include "base/config.h"
 #include "lists/kept.h"
+#include "mail/bounce/verp.h"
 #include "mail/loop_mark.h"
-#include "mail/verp.h"
 #include "store/store.h"
 #include "switchboard/draft.h"
 #include "switchboard/spool.h"
@@ -27,7 +27,7 @@ typedef struct WorkSite {
     const char *site_owner, *hostname;
     const char *web_url;            /* where the pages are; NULL: there are none */
     const char *templates;          /* the site's folder of templates */
-    const char *const *template_hosts; /* lists/template_host.h; NULL: none */
+    const char *const *template_hosts; /* lists/letters/template_host.h; NULL: none */
     char delimiter;                 /* in addresses, before a token */
     int64_t answers_a_day;          /* letters to an address that did not prove itself; 0: no limit */
     int64_t letters_per_host;       /* letters that mail of one network causes in a day; 0: no limit */
@@ -36,7 +36,7 @@ typedef struct WorkSite {
     int64_t moderator_request_life; /* us; until a moderator does */
     int64_t held_notice_interval;   /* us; a list's moderators get no more than one notice of held posts in it */
     bool gathers;                   /* the timer runs, and tells of what was held meanwhile */
-    bool keeps_maps;                /* the timer runs, and writes files of addresses for the MTA (lists/mta_maps.h) */
+    bool keeps_maps;                /* the timer runs, and writes addresses for the MTA (lists/making/mta_maps.h) */
     bool tells;                     /* the runner hooks is started, and tells programs outside (lists/event.h) */
     const Config *config;
     const KeptKey *kept_key;        /* for work_keep() and work_recall(); NULL where no runner calls them */

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "mail/address.h"
-#include "mail/auth_results.h"
-#include "mail/dmarc.h"
+#include "mail/auth/auth_results.h"
+#include "mail/auth/dmarc.h"
 #include "mail/domain_name.h"
 #include "posting/authors.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 /* More would only be somebody's trick to make the field long. */
 #define RESULTS_MAX 30

@@ -7,7 +7,7 @@
  * from the header (RFC 8601). What follows from both for DMARC (RFC 9989) is computed. The results go into the post as
  * Authentication-Results, and into the ARC seal that the list puts on the copies.
  */
-#include "mail/arc.h"
+#include "mail/auth/arc.h"
 #include "posting/post.h"
 
 typedef struct Authenticity {

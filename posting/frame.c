@@ -3,7 +3,7 @@
 #include "posting/frame.h"
 
 #include "posting/list_cache.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 /* The setting, or the first of the templates of these names. */
 static bool find_one(const Post *post, const char *setting, const char *const *names, char **text, GError **error)

@@ -7,10 +7,10 @@
 #include "base/log.h"
 #include "posting/loop.h"
 #include "posting/order.h"
-#include "store/ban.h"
-#include "store/held.h"
-#include "store/list_post.h"
-#include "store/list_setting.h"
+#include "store/lists/list_post.h"
+#include "store/lists/list_setting.h"
+#include "store/people/ban.h"
+#include "store/posts/held.h"
 
 void judge_soon(Post *post, const char *list_id)
 {

@@ -3,8 +3,8 @@
 #pragma once
 /*
  * Decide about a post before its handlers run. The chain that its list has chosen decides first. Then the accounts of
- * the rules and the room for held posts may change the verdict. The runner in and trials (lists/trial.h) call this. An
- * account is what a rule such as burst has stored about earlier posts.
+ * the rules and the room for held posts may change the verdict. The runner in and trials (lists/trial/trial.h) call
+ * this. An account is what a rule such as burst has stored about earlier posts.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/list_cache.h"
 
-#include "store/header_match.h"
-#include "store/list_setting.h"
-#include "store/template_text.h"
+#include "store/lists/header_match.h"
+#include "store/lists/list_setting.h"
+#include "store/lists/template_text.h"
 
 #define LISTS_MAX 10000
 

@@ -8,7 +8,7 @@
 #include <glib.h>
 
 #include "posting/post.h"
-#include "store/list.h"
+#include "store/lists/list.h"
 #include "store/store.h"
 
 ListCache *list_cache_new(Store *store);
@@ -24,12 +24,12 @@ void list_cache_refresh(ListCache *cache);
 /* Return the list, which is borrowed until the next refresh. FAIL_MISSING: there is no such list. */
 const List *list_cache_get(ListCache *cache, const char *list_id, GError **error);
 
-/* Find the text that somebody set as the template `name` (store/template_text.h) for the list, in its language. *text
- * is the caller's (g_free()); NULL: nobody set one. cache NULL: the text is read from the store. False: the store
+/* Find the text that somebody set as the template `name` (store/lists/template_text.h) for the list, in its language.
+ * *text is the caller's (g_free()); NULL: nobody set one. cache NULL: the text is read from the store. False: the store
  * failed. */
 bool list_cache_template(ListCache *cache, Store *store, const List *list, const char *name, char **text,
                          GError **error);
 
-/* Return the header matches (store/header_match.h) of the list, or with list_id NULL those of the site;
+/* Return the header matches (store/lists/header_match.h) of the list, or with list_id NULL those of the site;
  * g_ptr_array_unref(). cache NULL: they are read from the store. NULL: the store failed. */
 GPtrArray *list_cache_header_matches(ListCache *cache, Store *store, const char *list_id, GError **error);

@@ -5,11 +5,11 @@
 #include "base/clock.h"
 #include "base/pattern.h"
 #include "mail/address.h"
-#include "mail/dkim.h"
-#include "mail/dmarc.h"
+#include "mail/auth/dkim.h"
+#include "mail/auth/dmarc.h"
 #include "posting/authors.h"
 #include "posting/frame.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 /* A list that waits for the DNS does so for a day; then the post goes as if there were a policy. */
 #define PATIENCE (24 * 3600 * CLOCK_SECOND)

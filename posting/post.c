@@ -12,7 +12,7 @@
 #include "mail/answer.h"
 #include "posting/authenticity.h"
 #include "posting/loop.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 static void send_free(void *data)
 {

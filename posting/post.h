@@ -13,13 +13,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "mail/auth/dkim_keys.h"
+#include "mail/auth/names.h"
 #include "mail/copy.h"
-#include "mail/dkim_keys.h"
 #include "mail/message.h"
-#include "mail/names.h"
 #include "posting/post_site.h"
-#include "store/list.h"
-#include "store/member.h"
+#include "store/lists/list.h"
+#include "store/people/member.h"
 #include "store/store.h"
 
 typedef struct ListCache ListCache;
@@ -91,7 +91,7 @@ typedef struct Post { /* set by the caller: */
     const char *left, *left_reason; /* why a part of a message comes alone (KEY_LEFT), or NULL */
     bool moderated; /* a person let it pass */
     bool scheduled; /* it has waited for the time at which it was to be sent */
-    const char *password; /* that stood in it to let it pass, and was taken out (mail/approved.h); NULL: none */
+    const char *password; /* that stood in it to let it pass, and was taken out (mail/text/approved.h); NULL: none */
     bool ours, for_owners, from_news; /* we wrote it (virgin); it is for the list's owners; it is a news article */
     int64_t post_id; /* its number on the list, 0: none; handed out before the handlers run */
     bool no_requests; /* nobody works mail to -join, -leave and -request: no field names them */
@@ -116,7 +116,7 @@ typedef struct Post { /* set by the caller: */
     /* what the handlers left */
     PostEnd end;            /* other than POST_GOES: no further handler runs; the reasons are in reasons */
     GPtrArray *sends;       /* of PostSend: how it leaves */
-    GPtrArray *removed;     /* of char *: the parts that mime-delete took out, as mail/content_filter.h names them */
+    GPtrArray *removed;     /* of char *: what mime-delete took out, as mail/mime/content_filter.h names it */
     char *author_subject;   /* the value of Subject before subject-prefix changed it; NULL: it did not */
     PostRecipients recipients; /* who gets copies, if one of the sends is for POST_OUT */
     char **given;           /* POST_TO_GIVEN */

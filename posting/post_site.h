@@ -9,7 +9,7 @@
 /* How the archivers of the site show a list's archive; NULL: not at all. */
 typedef struct PostArchiver {
     const char *name;
-    const char *list_url;  /* template, see mail/template.h */
+    const char *list_url;  /* template, see mail/text/template.h */
     const char *permalink; /* template */
     bool public_only;      /* it gets posts of lists with a public archive alone */
 } PostArchiver;

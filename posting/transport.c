@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/transport.h"
 
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 char *transport_section(const Config *config, const char *transport)
 {

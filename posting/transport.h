@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "base/config.h"
-#include "store/list.h"
+#include "store/lists/list.h"
 
 /* Return the section "transport.NAME" of the transport with this name; g_free(). transport NULL or "": the default
  * one. NULL: there is no such section. */

@@ -5,7 +5,7 @@
 #include "base/contract.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "base/trail.h"
+#include "base/trail/trail.h"
 #include "runners/process_confine.h"
 
 /* Returns the configuration, in force for the log and for files; NULL with the error. */

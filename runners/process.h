@@ -5,7 +5,7 @@
  * Start and end every program that the master starts (base/contract.h). It refuses arguments, learns from the
  * environment which runner and instance it is, reads the configuration and opens the log. Then it says that it is
  * ready, and at the end it exits with the code that its fault has. The caller does what is in between: runners/runner.h
- * works a queue, runners/listener.h takes connections.
+ * works a queue, runners/server/listener.h takes connections.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
 #include "store/list_reader.h"
 
 #include "base/fail.h"
-#include "store/list.h"
-#include "store/member.h"
+#include "store/lists/list.h"
+#include "store/people/member.h"
 #include "store/place.h"
 #include "store/store.h"
 

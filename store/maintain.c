@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "store/migrate.h"
-#include "store/pace.h"
+#include "store/posts/pace.h"
+#include "store/schema/migrate.h"
 #include "store/store_internal.h"
 
 #define EXPIRE_ROWS 10000 /* a transaction, so that others are not kept waiting */

@@ -59,7 +59,7 @@ bool outbox_unit_remove(Store *store, const char *tag, GError **error);
 bool outbox_unit_take_kept(Store *store, const char *tag, bool *there, GError **error);
 
 /* Count the units and the rows of outbox_waiting(), and set *oldest to when the first of them was made (0: there is
- * none): those of the host's spool and of no spool, or all where the host has no row (store/host.h). */
+ * none): those of the host's spool and of no spool, or all where the host has no row (store/hosts/host.h). */
 bool outbox_count(Store *store, const char *host, int64_t *count, int64_t *oldest, GError **error);
 
 typedef struct OutboxRow {

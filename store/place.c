@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "base/newest_schema.h"
 #include "base/secret_file.h"
-#include "store/generation.h"
+#include "store/hosts/generation.h"
 #include "store/maintain.h"
 #include "store/store_internal.h"
 

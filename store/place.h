@@ -38,7 +38,7 @@ char *store_place_with_password(const char *url, const char *password);
 
 /* Open the database that section [store] names: store_place_read(), then store_open(). In a process that a master of
  * this version has started, an older one is brought up to date. A server whose database lacks what this host wrote is
- * refused (store/generation.h). */
+ * refused (store/hosts/generation.h). */
 Store *store_open_configured(const Config *config, bool create, GError **error);
 
 /* Do the same for work of a runner, without making a database: a server of it that gives no answer for

@@ -12,7 +12,7 @@ function finish()
 
 BEGIN {
     print "/* Made by schema.awk from schema/. */"
-    print "#include \"store/migrate.h\"\n"
+    print "#include \"store/schema/migrate.h\"\n"
     print "const Migration migrations[] = {"
 }
 

@@ -2,9 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Keep the site's secret, with which addresses and links are signed (mail/verp.h). It is in the database, so that all
- * hosts of a site have the same secret and a backup holds it; nothing prints it. It is made when it is first asked for.
- * A new secret may be made at any time: the newest signs, and older ones are still read until they are dropped.
+ * Keep the site's secret, with which addresses and links are signed (mail/bounce/verp.h). It is in the database, so
+ * that all hosts of a site have the same secret and a backup holds it; nothing prints it. It is made when it is first
+ * asked for. A new secret may be made at any time: the newest signs, and older ones are still read until they are
+ * dropped.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "store/migrate.h"
+#include "store/schema/migrate.h"
 #include "store/store_internal.h"
 
 #define KEYS_KEPT 10000

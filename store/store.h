@@ -4,7 +4,7 @@
 /*
  * Open the store, which is the database of the site, and run transactions on it. The other headers of this folder read
  * and write what is in it: domains, lists, users, addresses, members, held posts, and the record of what was done. All
- * of them hold for SQLite and for PostgreSQL (store/driver.h); none speaks of statements.
+ * of them hold for SQLite and for PostgreSQL (store/driver/driver.h); none speaks of statements.
  *
  * A Store is one connection; it belongs to one thread. Many processes may have one open at a time. Errors of all these
  * headers: FAIL_LATER: the database cannot be used now (busy, full, gone). FAIL_MISSING: there is no such thing.
@@ -23,9 +23,9 @@
 
 /* Open the database of driver ("sqlite", "postgresql") at `where` (a path, or a connection string). The caller frees
  * the Store with store_free(). With create, a missing one is made and an older one brought up to date
- * (store/migrate.h). Without, FAIL_MISSING: it is missing or empty, and the message says how one is made, since only a
- * person may decide that a new one is wanted. FAIL_CONFIG: it is of an older program, whose site may be at work with
- * it, or of a newer one that does not let older ones use it; it is not a database, or not ours. */
+ * (store/schema/migrate.h). Without, FAIL_MISSING: it is missing or empty, and the message says how one is made, since
+ * only a person may decide that a new one is wanted. FAIL_CONFIG: it is of an older program, whose site may be at work
+ * with it, or of a newer one that does not let older ones use it; it is not a database, or not ours. */
 Store *store_open(const char *driver, const char *where, bool create, GError **error);
 /* Open one that may be of an older program, too, and with upgrade bring it up to date. Without, its tables are not
  * those that the other headers know: it can be copied as a whole (store_backup()), and nothing else. */

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/driver.h"
+#include "store/driver/driver.h"
 #include "store/store.h"
 
 /* Open a database as store_open() does, by this driver. schema (migrate.h) NULL: it has the store's schema; else it has

@@ -8,10 +8,10 @@
 #include "base/fail.h"
 #include "lists/moving/file.h"
 #include "lists/moving/mailman3_internal.h"
-#include "mail/file_name.h"
 #include "mail/header.h"
 #include "mail/mbox.h"
 #include "mail/message.h"
+#include "mail/mime/file_name.h"
 
 #define LINE_LONGEST 998     /* RFC 5322, 2.1.1 */
 #define NAME_MAX_BYTES 200   /* of a file */

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/foreign.h"
+#include "store/moving/foreign.h"
 
 typedef struct HyperKitty {
     Foreign *database;

@@ -8,10 +8,10 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "store/carry.h"
-#include "store/host.h"
-#include "store/list.h"
-#include "store/list_setting.h"
+#include "store/hosts/host.h"
+#include "store/lists/list.h"
+#include "store/lists/list_setting.h"
+#include "store/moving/carry.h"
 
 typedef struct Leaving {
     Store *store;

@@ -9,8 +9,8 @@
 #include "lists/moving/leaving.h"
 #include "lists/moving/moving_internal.h"
 #include "lists/moving/setting_list.h"
-#include "store/carry.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
+#include "store/moving/carry.h"
 #include "switchboard/meta.h"
 
 #define BLOCK 65536 /* bytes */

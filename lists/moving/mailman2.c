@@ -14,7 +14,7 @@
 #include "lists/moving/setting_list.h"
 #include "mail/mbox.h"
 #include "store/language.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 /* ---- members ---- */
 

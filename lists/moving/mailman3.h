@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "lists/moving/moving.h"
-#include "store/foreign.h"
+#include "store/moving/foreign.h"
 
 /* Check that the database is Mailman's, and return the source for moving_new(), which names this site; g_free(). NULL
  * with FAIL_CONFIG: it is another program's, of a version that is not known, or damaged. */

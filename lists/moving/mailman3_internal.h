@@ -5,7 +5,7 @@
  * enumerations, as its database has them, are named here by Mailman's own words. The functions report things by
  * Mailman3.moving. */
 #include "lists/moving/mailman3.h"
-#include "store/member.h"
+#include "store/people/member.h"
 
 /* Columns that the tables of an older Mailman do not have. */
 typedef enum Mailman3Lack { LACKS_WATERMARK = 1, LACKS_SCORES = 2, LACKS_TAGS = 4, LACKS_BASE_URL = 8 } Mailman3Lack;

@@ -5,10 +5,10 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "lists/making/setting_check.h"
 #include "lists/moving/mailman3_internal.h"
 #include "lists/moving/pickle.h"
 #include "lists/moving/setting_list.h"
-#include "lists/setting_check.h"
 
 #define ACTIONS "hold|reject|discard|accept|defer"
 #define POLICIES "open|confirm|moderate|confirm_then_moderate"

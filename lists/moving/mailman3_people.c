@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "lists/moving/mailman3_internal.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 /* In the order in which the store keeps addresses: by domain, then local part. */
 #define ORDER_OF(a) \

@@ -7,10 +7,10 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "lists/leave.h"
 #include "lists/moving/mailman3_internal.h"
-#include "lists/workflow.h"
-#include "store/pending.h"
+#include "lists/people/leave.h"
+#include "lists/people/workflow.h"
+#include "store/people/pending.h"
 
 /* ---- requests ---- */
 

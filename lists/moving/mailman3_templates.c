@@ -15,11 +15,11 @@
 
 #include "base/auto.h"
 #include "base/fail.h"
+#include "lists/letters/template_name.h"
 #include "lists/moving/file.h"
 #include "lists/moving/mailman3_internal.h"
-#include "lists/template_name.h"
-#include "store/domain.h"
-#include "store/list_setting.h"
+#include "store/lists/domain.h"
+#include "store/lists/list_setting.h"
 
 #define INSTALLED "mailman:///"
 #define NONE ((char *)"")

@@ -10,7 +10,7 @@
 #include "lists/moving/file.h"
 #include "lists/moving/list_folder.h"
 #include "lists/moving/setting_list.h"
-#include "lists/workflow.h"
+#include "lists/people/workflow.h"
 
 #define LIST_ADDRESS "control/listaddress"
 #define KIB INT64_C(1024)

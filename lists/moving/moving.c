@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "lists/making/mta_maps.h"
 #include "lists/moving/moving_internal.h"
-#include "lists/mta_maps.h"
-#include "lists/workflow.h"
+#include "lists/people/workflow.h"
 
 /* Others who want to write wait so long, and no longer. Shorter units take more time in all: the rows of a list lie all
  * over the store's tables, and each unit writes every page that it touched. */

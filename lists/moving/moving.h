@@ -24,12 +24,12 @@
 #include <stdint.h>
 
 #include "lists/work.h"
-#include "store/bring.h"
-#include "store/header_match.h"
-#include "store/held.h"
-#include "store/pending.h"
-#include "store/template_text.h"
-#include "store/topic.h"
+#include "store/lists/header_match.h"
+#include "store/lists/template_text.h"
+#include "store/lists/topic.h"
+#include "store/moving/bring.h"
+#include "store/people/pending.h"
+#include "store/posts/held.h"
 
 typedef struct Moving Moving;
 
@@ -162,13 +162,13 @@ bool moving_make(Moving *moving, const char *list_id, MovingMake *make, void *da
  * before a trial run. */
 bool moving_find_list(Moving *moving, const char *list_id, List **list, GError **error);
 bool moving_member(Moving *moving, const BroughtMember *from, GError **error);
-/* Give a member who was imported the topics of which he wants posts (store/topic.h), unless he chose some here. */
+/* Give an imported member the topics of which he wants posts (store/lists/topic.h), unless he chose some here. */
 bool moving_topics(Moving *moving, const char *list_id, const char *address, const TopicChoice *choice, GError **error);
 /* Note that the address left the list at that time (0: unknown), so that sources of members do not add it again. */
 bool moving_kept_out(Moving *moving, const char *list_id, const char *address, int64_t left_at, GError **error);
 /* Set one more setting of a list that was just made. */
 bool moving_setting(Moving *moving, const List *list, const MovingSetting *setting, GError **error);
-/* Has the place (store/template_text.h) a text of this name, in any language? */
+/* Has the place (store/lists/template_text.h) a text of this name, in any language? */
 bool moving_template_is_set(Moving *moving, const char *place, const char *name, bool *set, GError **error);
 /* Ban an address or a pattern from the list; list_id NULL: from the whole site. */
 bool moving_ban(Moving *moving, const char *list_id, const char *email, GError **error);
@@ -186,7 +186,7 @@ bool moving_ticket(Moving *moving, const char *list_id, int64_t held, const char
                    GError **error);
 bool moving_digest_post(Moving *moving, const char *list_id, GBytes *post, int64_t time, GError **error);
 bool moving_last_digest(Moving *moving, const char *list_id, const char *address, DeliveryMode mode, GError **error);
-/* Note that the address got the automatic answer of this kind (store/autoresponse.h) at that time. */
+/* Note that the address got the automatic answer of this kind (store/posts/autoresponse.h) at that time. */
 bool moving_answered(Moving *moving, const char *list_id, const char *kind, const char *address, int64_t time,
                      GError **error);
 

@@ -6,15 +6,15 @@
 #include "base/fail.h"
 #include "base/placeholder.h"
 #include "lists/authority.h"
-#include "lists/list_name.h"
+#include "lists/letters/template_name.h"
+#include "lists/letters/template_set.h"
+#include "lists/making/list_name.h"
+#include "lists/making/setting_check.h"
 #include "lists/moving/moving_internal.h"
-#include "lists/own_address.h"
-#include "lists/setting_check.h"
-#include "lists/template_name.h"
-#include "lists/template_set.h"
-#include "store/ban.h"
-#include "store/list_setting.h"
-#include "store/news.h"
+#include "lists/people/own_address.h"
+#include "store/lists/list_setting.h"
+#include "store/lists/news.h"
+#include "store/people/ban.h"
 
 /* ---- settings ---- */
 

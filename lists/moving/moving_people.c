@@ -3,11 +3,11 @@
 /* Domains, people and members. */
 #include "base/fail.h"
 #include "lists/moving/moving_internal.h"
-#include "lists/own_address.h"
-#include "lists/roster.h"
-#include "store/domain.h"
-#include "store/stranger.h"
-#include "store/user.h"
+#include "lists/people/own_address.h"
+#include "lists/people/roster.h"
+#include "store/lists/domain.h"
+#include "store/people/stranger.h"
+#include "store/people/user.h"
 
 /* ---- domains ---- */
 

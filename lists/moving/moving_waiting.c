@@ -8,9 +8,9 @@
 #include "lists/moving/moving_internal.h"
 #include "mail/header.h"
 #include "mail/message.h"
-#include "store/autoresponse.h"
-#include "store/digest.h"
-#include "store/ticket.h"
+#include "store/posts/autoresponse.h"
+#include "store/posts/digest.h"
+#include "store/posts/ticket.h"
 #include "switchboard/meta.h"
 
 typedef struct Same {

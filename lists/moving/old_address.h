@@ -13,7 +13,7 @@
  *   ezmlm       ?LIST:mss:123:201903:abcdef (ezmlm-cgi), LIST/123
  *
  * HyperKitty's HASH is computed from the Message-ID, and so is ours. All others number their messages, and the number
- * is a key of store/archive_old.h:
+ * is a key of store/archive/archive_old.h:
  *
  *   pipermail   "2019-March/1234" read from a page, or "1234" counted: numbers go on from one month to the next
  *   mhonarc     "123", "2019-03/123"

@@ -11,10 +11,10 @@
 #include "base/fail.h"
 #include "lists/moving/file.h"
 #include "lists/moving/old_page.h"
-#include "mail/base_subject.h"
 #include "mail/date.h"
 #include "mail/header.h"
 #include "mail/message.h"
+#include "mail/text/base_subject.h"
 
 #define BATCH 1000           /* pages of one transaction */
 #define ZONE_MAX (26 * 3600) /* seconds between two zones */

@@ -3,8 +3,8 @@
 #pragma once
 /*
  * Read the pages of an old archive from their directory (for ezmlm, the mails), and note in the store which message
- * each page showed. So old addresses can lead to the new archive (store/archive_old.h). A page names its message by a
- * Message-ID. If the archive here has no such message, the only one of that subject and time is taken.
+ * each page showed. So old addresses can lead to the new archive (store/archive/archive_old.h). A page names its
+ * message by a Message-ID. If the archive here has no such message, the only one of that subject and time is taken.
  *
  * Directories are as the program keeps them: DIR/2019-March/001234.html (pipermail), DIR/msg00123.html and below
  * (MHonArc), DIR/2019-03/msg00012.html (Sympa), DIR/1/23 (ezmlm). Other files are passed over, and so are symbolic
@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include "lists/moving/old_address.h"
-#include "store/archive_index.h"
-#include "store/archive_old.h"
+#include "store/archive/archive_index.h"
+#include "store/archive/archive_old.h"
 
 typedef struct OldArchive {
     OldKind kind;

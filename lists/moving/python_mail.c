@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 #include "mail/mbox.h"
-#include "mail/parameter.h"
+#include "mail/mime/parameter.h"
 
 #define REPORT "message/delivery-status"
 #define NO_SEPARATOR "email.errors.MissingHeaderBodySeparatorDefect"

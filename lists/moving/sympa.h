@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "lists/moving/moving.h"
-#include "store/foreign.h"
+#include "store/moving/foreign.h"
 
 /* The source for moving_new(). One import may call sympa_move() for several directories, one after another. */
 #define SYMPA_SOURCE "sympa"

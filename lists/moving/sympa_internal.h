@@ -4,7 +4,7 @@
 /* Share types and functions among the files that read lists of Sympa (sympa.h). Problems are reported to moving. */
 #include "lists/moving/sympa.h"
 #include "lists/moving/sympa_config.h"
-#include "store/member.h"
+#include "store/people/member.h"
 
 struct Sympa {
     char *directory;

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "mail/header.h"
 #include "posting/handler.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 /* Fields that carry a password, name readers whom the others must not know, ask readers for receipts, or are the
  * archive's to set. */

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "mail/address.h"
 #include "posting/handler.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 /* Mail that came without a Message-ID gets the one that was made for it. */
 static void supply_message_id(Post *post)

@@ -9,11 +9,11 @@
 
 #include "base/random.h"
 #include "mail/address.h"
-#include "mail/decorate.h"
-#include "mail/template.h"
+#include "mail/mime/decorate.h"
+#include "mail/text/template.h"
 #include "posting/frame.h"
 #include "posting/handler.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 /* The marks of what is filled in for each recipient, or "" where nothing is. */
 typedef struct HoleMarks {

@@ -8,12 +8,12 @@
 
 #include "base/bytes.h"
 #include "mail/address.h"
-#include "mail/decorate.h"
 #include "mail/header.h"
+#include "mail/mime/decorate.h"
 #include "posting/authors.h"
 #include "posting/handler.h"
 #include "posting/mitigation.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 /* The fields that stay in the header of the message around a wrapped post; besides, all List- fields stay. */
 static const char *const kept[] = {"From", "Reply-To", "Archived-At", "Date", "In-Reply-To", "Precedence",

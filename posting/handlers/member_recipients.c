@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/handler.h"
-#include "store/member.h"
+#include "store/people/member.h"
 
 /* All regular members; the store leaves out the sender where that is wished. */
 static bool process(Post *post, GError **error)

@@ -4,10 +4,10 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/program.h"
-#include "mail/content_filter.h"
-#include "mail/decorate.h"
+#include "mail/mime/content_filter.h"
+#include "mail/mime/decorate.h"
 #include "posting/handler.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 #define CONVERT_TIMEOUT (10 * CLOCK_SECOND)
 #define CONVERT_OUTPUT (8 * 1024 * 1024)

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "mail/header.h"
-#include "mail/template.h"
+#include "mail/text/template.h"
 #include "posting/handler.h"
-#include "store/list_archive.h"
-#include "store/list_setting.h"
+#include "store/lists/list_archive.h"
+#include "store/lists/list_setting.h"
 
 /* Only a list may say these; copies from the sender's side go. */
 static const char *const ours[] = {

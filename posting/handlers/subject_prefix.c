@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "mail/header.h"
-#include "mail/reply.h"
-#include "mail/subject.h"
+#include "mail/text/reply.h"
+#include "mail/text/subject.h"
 #include "posting/handler.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 #define NAME "Subject: "
 #define LINE_OCTETS 998 /* RFC 5322, 2.1.1 */

@@ -3,15 +3,15 @@
 /*
  * Topics: which of the list's topics a post is about, in X-Topics. A topic is "NAME: PATTERN" in the list's setting
  * topics, looked for in Subject and Keywords, and in so many lines of the text as topics_bodylines_limit says, where
- * they begin with "Subject:" or "Keywords:". Members who chose topics get those posts alone (store/topic.h).
+ * they begin with "Subject:" or "Keywords:". Members who chose topics get those posts alone (store/lists/topic.h).
  */
 #include <string.h>
 
 #include "base/pattern.h"
 #include "mail/header.h"
 #include "posting/handler.h"
-#include "store/list_setting.h"
-#include "store/topic.h"
+#include "store/lists/list_setting.h"
+#include "store/lists/topic.h"
 
 #define TEXT_MAX (16 * 1024)
 

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/handler.h"
 
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 /* Sends the post to those of the site's archivers that the list uses. Its sender may ask not to be archived:
  * X-No-Archive (any value but "no"), X-Archive: no. */

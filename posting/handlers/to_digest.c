@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/handler.h"
-#include "store/digest.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
+#include "store/posts/digest.h"
 
 /* Sends the post to the list's digest, if somebody wants one. All of a list meet in one process. */
 static bool process(Post *post, GError **error)

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/handler.h"
 
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 /* Sends the post to the list's news group, unless it came from there. */
 static bool process(Post *post, GError **error)

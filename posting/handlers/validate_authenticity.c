@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "mail/auth_results.h"
+#include "mail/auth/auth_results.h"
 #include "posting/authenticity.h"
 #include "posting/handler.h"
 

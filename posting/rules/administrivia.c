@@ -4,7 +4,7 @@
 
 #include "mail/header.h"
 #include "posting/rule.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 #define LINES_MAX 10
 #define LINE_LENGTH_MAX 1000

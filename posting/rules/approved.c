@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/rule.h"
-#include "store/list_setting.h"
-#include "store/password.h"
+#include "store/lists/list_setting.h"
+#include "store/people/password.h"
 
 /* A person let it pass: the mark is in the entry's metadata, never in the message, so nobody can put it there by mail.
  * Or whoever wrote it knows the list's moderator password. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/rule.h"
-#include "store/ban.h"
+#include "store/people/ban.h"
 
 /* Is anybody who may have sent it banned, on this list or everywhere? */
 static bool check(Post *post, bool *hit, GError **error)

@@ -4,8 +4,8 @@
 
 #include "posting/authors.h"
 #include "posting/rule.h"
-#include "store/ban.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
+#include "store/people/ban.h"
 
 /* A line that is no field ends the header (mail/message.h), and the fields below it are text. Handler cleanse, which
  * takes out of the header what tells who wrote a post, does not see them there. So on an anonymous list such a post

@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "posting/rule.h"
-#include "store/list_setting.h"
-#include "store/pace.h"
+#include "store/lists/list_setting.h"
+#include "store/posts/pace.h"
 
 #define LEARN_US (7 * 86400 * CLOCK_SECOND) /* before that nothing is known of how much a list takes */
 

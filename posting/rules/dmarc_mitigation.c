@@ -3,7 +3,7 @@
 #include "posting/authors.h"
 #include "posting/mitigation.h"
 #include "posting/rule.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 static const char notice[] =
     "The domain of the address in From publishes a DMARC policy that forbids a mailing list to send mail in its name. "

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/loop.h"
 #include "posting/rule.h"
-#include "store/list_post.h"
+#include "store/lists/list_post.h"
 
 static void note(Post *post)
 {

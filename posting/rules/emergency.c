@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/rule.h"
 
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 static bool check(Post *post, bool *hit, GError **error)
 {

@@ -6,7 +6,7 @@
 #include "mail/header.h"
 #include "posting/list_cache.h"
 #include "posting/rule.h"
-#include "store/header_match.h"
+#include "store/lists/header_match.h"
 
 /* Of the fields of one name so much text is looked at: a table of patterns would take long over more. */
 #define TEXT_MAX (16 * 1024)

@@ -5,7 +5,7 @@
 #include "base/pattern.h"
 #include "mail/address.h"
 #include "posting/rule.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 /* Patterns are tried on so many destinations only: a post that names more is not from a person, and a list's owner may
  * have written patterns that take long. */

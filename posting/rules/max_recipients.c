@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "posting/rule.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 static bool check(Post *post, bool *hit, GError **error)
 {

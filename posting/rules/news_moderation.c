@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/rule.h"
 
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 /* Whatever goes to a moderated news group goes by way of a moderator; an article that comes from there did already. */
 static bool check(Post *post, bool *hit, GError **error)

@@ -3,7 +3,7 @@
 #include "base/fail.h"
 #include "base/pattern.h"
 #include "posting/rule.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 static const struct {
     Action action;

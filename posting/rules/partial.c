@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "mail/partial.h"
+#include "mail/mime/partial.h"
 #include "posting/rule.h"
-#include "store/list.h"
-#include "store/list_setting.h"
+#include "store/lists/list.h"
+#include "store/lists/list_setting.h"
 
 /* A part of a message is held, for nobody can see what it is a part of. It comes here when parts are not put
  * together, or when these could not be (post->left). */

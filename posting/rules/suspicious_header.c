@@ -5,7 +5,7 @@
 #include "base/pattern.h"
 #include "mail/header.h"
 #include "posting/rule.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 static bool fits(Post *post, const char *name, const char *pattern)
 {

@@ -15,9 +15,9 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "lists/archive_place.h"
+#include "lists/archive/archive_place.h"
+#include "lists/hosts/own_spool.h"
 #include "lists/keys.h"
-#include "lists/own_spool.h"
 #include "switchboard/fault.h"
 
 #define BACKOFF_MIN (5 * CLOCK_SECOND)

@@ -10,7 +10,7 @@
  */
 #include <sys/stat.h>
 
-#include "lists/archive_place.h"
+#include "lists/archive/archive_place.h"
 #include "runners/archive/archiver.h"
 
 #include "base/contract.h"

@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "lists/archive_catch_up.h"
-#include "lists/archived_post.h"
+#include "lists/archive/archive_catch_up.h"
+#include "lists/archive/archived_post.h"
 
 #define RETRY (5 * CLOCK_SECOND)
 #define LOOK (60 * CLOCK_SECOND)    /* whether the index was replaced */

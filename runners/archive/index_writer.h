@@ -2,11 +2,11 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Write the index of a maildir archive (store/archive_index.h) while its archiver stores mails. No function here
- * fails, since archiving must go on without the index. When the index cannot be written, that is logged and told to
- * `listrunner status`. The missed mails are added later, while the runner has nothing else to do. A damaged index is
- * set aside and made again in the same way. A process with `looks` begins by looking through the archive for mails
- * that the index lacks.
+ * Write the index of a maildir archive (store/archive/archive_index.h) while its archiver stores mails. No function
+ * here fails, since archiving must go on without the index. When the index cannot be written, that is logged and told
+ * to `listrunner status`. The missed mails are added later, while the runner has nothing else to do. A damaged index is
+ * set aside and made again in the same way. A process with `looks` begins by looking through the archive for mails that
+ * the index lacks.
  *
  *   index_writer_add(writer, ...) for each mail of a batch;
  *   when they are in their maildirs: index_writer_commit(writer), and sync index_writer_log() before the hop

@@ -14,7 +14,7 @@
  * With `index` what pages and searches read of the archive is written beside it (index_writer.h): it is a part of
  * this archiver because a row may only follow its file, and shares its last sync.
  */
-#include "lists/archive_place.h"
+#include "lists/archive/archive_place.h"
 #include "runners/archive/archiver.h"
 #include "runners/archive/index_writer.h"
 

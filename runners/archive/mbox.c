@@ -3,7 +3,7 @@
 /*
  * One mbox a list under `path` (mail/mbox.h). How it is appended to exactly once is told in mbox_file.h.
  */
-#include "lists/archive_place.h"
+#include "lists/archive/archive_place.h"
 #include "runners/archive/archiver.h"
 
 #include <fcntl.h>

@@ -13,8 +13,8 @@
 #include "lists/keys.h"
 #include "runners/bounces/case.h"
 #include "runners/bounces/returned.h"
-#include "runners/kept_rows.h"
-#include "store/list_setting.h"
+#include "runners/posts/kept_rows.h"
+#include "store/lists/list_setting.h"
 #include "store/secret.h"
 
 #define EXPIRE_INTERVAL (3600 * CLOCK_SECOND)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * Hold back points where too many members fail with the same reply (store/bounce_brake.h). When a brake closes, who was
- * charged for the reply earlier that day gets the points back: a portion in the transaction that closes it, and the
- * others by entries of our own queue, a portion each, so that nobody waits for the list for long. A portion that is
+ * Hold back points where too many members fail with the same reply (store/people/bounce_brake.h). When a brake closes,
+ * who was charged for the reply earlier that day gets the points back: a portion in the transaction that closes it, and
+ * the others by entries of our own queue, a portion each, so that nobody waits for the list for long. A portion that is
  * done twice takes nothing back the second time, since what is taken back weighs nothing.
  */
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "lists/keys.h"
 #include "runners/bounces/case.h"
-#include "store/email.h"
+#include "store/people/email.h"
 
 #define PORTION 1000 /* members who are looked at in one transaction */
 

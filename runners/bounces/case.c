@@ -8,12 +8,12 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "lists/keys.h"
-#include "lists/leave.h"
-#include "lists/people.h"
+#include "lists/people/leave.h"
+#include "lists/people/people.h"
 #include "mail/address.h"
 #include "runners/bounces/letters.h"
-#include "runners/kept_rows.h"
-#include "store/list_setting.h"
+#include "runners/posts/kept_rows.h"
+#include "store/lists/list_setting.h"
 
 #define TEXT_MAX 300   /* bytes of a reason that are kept */
 #define DAY (86400 * CLOCK_SECOND)

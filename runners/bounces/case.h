@@ -11,12 +11,12 @@
  * The runner begins the transaction before it works an entry, and ends it afterwards; these functions do neither. They
  * return false only when the store or the system failed.
  */
-#include "lists/hashed.h"
-#include "mail/bounce.h"
-#include "mail/verp.h"
+#include "lists/people/hashed.h"
+#include "mail/bounce/bounce.h"
+#include "mail/bounce/verp.h"
 #include "runners/bounces/score.h"
-#include "runners/list_runner.h"
-#include "store/bounce_brake.h"
+#include "runners/posts/list_runner.h"
+#include "store/people/bounce_brake.h"
 
 /* The state of the runner bounces, in ListRunner.more. */
 typedef struct Bounces {
@@ -96,8 +96,8 @@ typedef struct HeldBack {
     bool held; /* too many fail with the same reply: it costs no points */
     bool more; /* the points of further members are taken back by an entry that was added to the outcome */
 } HeldBack;
-/* Ask the brake of a failure, and count it when its source is verified (store/bounce_brake.h). first: as bounce_note()
- * says. */
+/* Ask the brake of a failure, and count it when its source is verified (store/people/bounce_brake.h). first: as
+ * bounce_note() says. */
 bool case_brake(Case *given, const Failed *failed, const BounceEvent *noted, bool first, HeldBack *held,
                 GError **error);
 /* Add the entry once more that case_brake() has told of (more), when a crash has lost it. */

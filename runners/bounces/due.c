@@ -9,11 +9,11 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/keys.h"
-#include "lists/leave.h"
-#include "lists/roster.h"
+#include "lists/people/leave.h"
+#include "lists/people/roster.h"
 #include "mail/address.h"
 #include "runners/bounces/letters.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 #include "switchboard/intake.h"
 
 #define DUE_MAX 1000 /* members that are looked for at once */

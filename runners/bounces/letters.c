@@ -7,9 +7,9 @@
 #include "base/clock.h"
 #include "lists/event.h"
 #include "lists/keys.h"
-#include "lists/letter.h"
-#include "lists/roster.h"
-#include "store/list_setting.h"
+#include "lists/letters/letter.h"
+#include "lists/people/roster.h"
+#include "store/lists/list_setting.h"
 
 #define ATTACH_MAX (256 * 1024) /* bytes; of larger mails the header is enough */
 

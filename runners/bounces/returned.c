@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "lists/keys.h"
-#include "mail/dsn.h"
-#include "mail/notice.h"
+#include "mail/bounce/dsn.h"
+#include "mail/text/notice.h"
 
 static char *text_of(const DsnRecipient *recipients, size_t count)
 {

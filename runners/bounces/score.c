@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/bounces/score.h"
 
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 #define PROBE_LIFE (10 * BOUNCE_DAY) /* then it has arrived */
 

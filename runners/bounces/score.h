@@ -12,8 +12,8 @@
  *   scored, probed -> disabled: the threshold without probes, or the probe came back
  *   disabled -> warned ... -> removed: each interval_us
  */
-#include "store/bounce.h"
-#include "store/list.h"
+#include "store/lists/list.h"
+#include "store/people/bounce.h"
 
 #define SCORE_POINT 100 /* BounceScore counts hundredths */
 
@@ -36,7 +36,7 @@ typedef enum ScoreAct {
     SCORE_REMOVE = 16,
     SCORE_TELL_OWNER = 32, /* set by case.h, not by these rules: the owners are told */
     SCORE_TAKE_BACK = 128, /* set by case.h: points of others are taken back by an entry of our own */
-    SCORE_LEFT = 64,       /* set by case.h: the member left by a complaint; lists/leave.h wrote the other letters */
+    SCORE_LEFT = 64,       /* set by case.h: the member left by a complaint; lists/people/leave.h wrote the letters */
 } ScoreAct;
 
 /* Take in that the clock was ahead when the score was written: no time of it stays in the future, and the next one

@@ -10,7 +10,7 @@
 
 #include "base/fail.h"
 #include "lists/keys.h"
-#include "lists/letter.h"
+#include "lists/letters/letter.h"
 #include "mail/address.h"
 #include "mail/answer.h"
 #include "mail/header.h"

@@ -10,12 +10,12 @@
 
 #include "base/auto.h"
 #include "base/fail.h"
-#include "lists/archive_place.h"
-#include "lists/letter.h"
+#include "lists/archive/archive_place.h"
+#include "lists/letters/letter.h"
 #include "mail/fold.h"
 #include "mail/wire.h"
-#include "store/list_archive.h"
-#include "store/list_setting.h"
+#include "store/lists/list_archive.h"
+#include "store/lists/list_setting.h"
 
 /* Where a post lies in the mbox. */
 typedef struct MboxPlace {

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "lists/letter.h"
+#include "lists/letters/letter.h"
 #include "mail/fold.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 static void say(const InformAsked *asked, const char *key, int64_t count, GString *answer)
 {

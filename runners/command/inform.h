@@ -10,7 +10,7 @@
 
 #include "lists/work.h"
 #include "runners/command/parse.h"
-#include "store/list.h"
+#include "store/lists/list.h"
 
 /* A question: the person who asks, the list, and the language of the answer. */
 typedef struct InformAsked {

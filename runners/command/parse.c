@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/mailbox.h"
-#include "lists/options.h"
-#include "lists/token_return.h"
-#include "mail/reply.h"
-#include "store/pending.h"
+#include "lists/letters/token_return.h"
+#include "lists/people/options.h"
+#include "mail/text/reply.h"
+#include "store/people/pending.h"
 
 #define LINE_MAX_CHARS 200 /* of a line that is repeated in the answer */
 

@@ -2,18 +2,18 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Read commands by mail from the Subject and from the first of the lines that the sender wrote (mail/reply.h), not
+ * Read commands by mail from the Subject and from the first of the lines that the sender wrote (mail/text/reply.h), not
  * those that a mail program quoted.
  *
  * A line is a command only when the whole of it is one ("join", "join address=anne@example.org", "confirm TOKEN"):
- * prose that begins with such a word is not. Marks around a command do not matter: see reply_command() in mail/reply.h.
- * Lines that are no commands are kept for the answer, and harm nothing.
+ * prose that begins with such a word is not. Marks around a command do not matter: see reply_command() in
+ * mail/text/reply.h. Lines that are no commands are kept for the answer, and harm nothing.
  */
 #include <glib.h>
 #include <stdbool.h>
 
 #include "mail/message.h"
-#include "store/member.h"
+#include "store/people/member.h"
 
 typedef enum CommandWord {
     COMMAND_JOIN,

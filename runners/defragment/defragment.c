@@ -12,8 +12,8 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/hosts/this_host.h"
 #include "lists/keys.h"
-#include "lists/this_host.h"
 #include "store/place.h"
 
 #define FORGET_INTERVAL (3600 * CLOCK_SECOND)

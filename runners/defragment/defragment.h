@@ -4,17 +4,17 @@
 /*
  * Declare what the files of the runner defragment share. The runner puts the parts of a message (message/partial)
  * together. README.md says how; the numbers D1, F2, P3 in the comments are those of its tables. A set is all parts of
- * one message, and the index (store/fragment.h) knows the sets.
+ * one message, and the index (store/posts/fragment.h) knows the sets.
  */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "mail/message.h"
-#include "mail/partial.h"
+#include "mail/mime/partial.h"
 #include "posting/list_cache.h"
 #include "runners/runner.h"
-#include "store/fragment.h"
+#include "store/posts/fragment.h"
 #include "store/store.h"
 
 #define DEFRAGMENT_QUEUE "defragment"

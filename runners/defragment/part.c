@@ -11,7 +11,7 @@
 #include "lists/keys.h"
 #include "posting/transport.h"
 #include "runners/defragment/defragment.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 #define DAY (86400 * CLOCK_SECOND)
 

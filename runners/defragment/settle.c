@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "lists/fragment_wake.h"
+#include "lists/posts/fragment_wake.h"
 #include "runners/defragment/defragment.h"
 
 /* Does the entry exist no more, in favour of the whole? Not when it was put back, preserved or shunted. */

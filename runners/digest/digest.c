@@ -12,9 +12,9 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "lists/digest_send.h"
 #include "lists/keys.h"
-#include "store/list_setting.h"
+#include "lists/posts/digest_send.h"
+#include "store/lists/list_setting.h"
 
 #define KIB 1024
 #define RETRY_INTERVAL (5 * CLOCK_SECOND)

@@ -6,8 +6,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "runners/list_runner.h"
-#include "store/digest.h"
+#include "runners/posts/list_runner.h"
+#include "store/posts/digest.h"
 
 #define DIGEST_QUEUE "digest"
 

@@ -14,13 +14,13 @@
 #include "base/fail.h"
 #include "base/random.h"
 #include "lists/keys.h"
-#include "lists/letter.h"
-#include "mail/issue.h"
+#include "lists/letters/letter.h"
 #include "mail/loop_mark.h"
-#include "mail/notice.h"
-#include "mail/subject.h"
+#include "mail/text/issue.h"
+#include "mail/text/notice.h"
+#include "mail/text/subject.h"
 #include "runners/digest/digest.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 /* The texts of an issue in one language. */
 typedef struct Texts {

@@ -14,10 +14,10 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "lists/this_host.h"
+#include "lists/hosts/this_host.h"
 #include "net/lmtp_server.h"
 #include "runners/handover/parcel.h"
-#include "runners/listener.h"
+#include "runners/server/listener.h"
 #include "switchboard/intake.h"
 
 #define ERRORS_LIMIT 20

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "lists/keys.h"
-#include "store/lost_spool.h"
+#include "store/hosts/lost_spool.h"
 #include "switchboard/draft.h"
 #include "switchboard/entry.h"
 

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 /*
  * Says to the other hosts that share the database that this one lives: renews its lease three times in its length, and
- * writes into the spool what it was told (lists/this_host.h). When the database is away, or the row was taken over, it
- * writes nothing more, and what only one host may do ends here by itself.
+ * writes into the spool what it was told (lists/hosts/this_host.h). When the database is away, or the row was taken
+ * over, it writes nothing more, and what only one host may do ends here by itself.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -15,12 +15,12 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "lists/host_connections.h"
-#include "lists/limit_share.h"
-#include "lists/site_state.h"
-#include "lists/this_host.h"
+#include "lists/hosts/host_connections.h"
+#include "lists/hosts/limit_share.h"
+#include "lists/hosts/this_host.h"
+#include "lists/site/site_state.h"
 #include "runners/process.h"
-#include "store/generation.h"
+#include "store/hosts/generation.h"
 #include "store/maintain.h"
 #include "store/place.h"
 
@@ -157,7 +157,7 @@ static void note_empty(HostRunner *own)
 }
 
 /* Learn how many recipients a second this host serves while it has some to serve, which is what it gets done
- * (runners/fan_out.h). A look that finds nothing to do says nothing. */
+ * (runners/posts/fan_out.h). A look that finds nothing to do says nothing. */
 static void measure(HostRunner *own, const json_t *runners)
 {
     int64_t now = clock_monotonic(), recipients = 0, backlog = 0;

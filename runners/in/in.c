@@ -10,34 +10,34 @@
  * the process dies after the second step, the entry comes again and finds its number recorded.
  *
  * An accepted post that is to be sent at a time makes no entries: it goes into the store, as a held one does, and its
- * author is told (lists/scheduled_post.h). One whose time is over goes at once, and its author is told, too.
+ * author is told (lists/posts/scheduled_post.h). One whose time is over goes at once, and its author is told, too.
  */
 #include <inttypes.h>
 
 #include "base/fail.h"
 #include "base/ip.h"
 #include "base/log.h"
-#include "lists/autorespond.h"
-#include "lists/canary_door.h"
 #include "lists/event.h"
-#include "lists/held_notice.h"
 #include "lists/keys.h"
-#include "lists/letter.h"
-#include "lists/refused.h"
-#include "lists/scheduled_post.h"
+#include "lists/letters/autorespond.h"
+#include "lists/letters/held_notice.h"
+#include "lists/letters/letter.h"
+#include "lists/posts/refused.h"
+#include "lists/posts/scheduled_post.h"
+#include "lists/site/canary_door.h"
 #include "mail/answer.h"
-#include "mail/approved.h"
 #include "mail/header.h"
 #include "mail/send_at.h"
+#include "mail/text/approved.h"
 #include "posting/chain.h"
 #include "posting/judge.h"
 #include "posting/rule.h"
-#include "runners/post_hop.h"
-#include "runners/post_names.h"
-#include "store/account.h"
-#include "store/list_post.h"
-#include "store/list_setting.h"
-#include "store/stranger.h"
+#include "runners/posts/post_hop.h"
+#include "runners/posts/post_names.h"
+#include "store/lists/list_post.h"
+#include "store/lists/list_setting.h"
+#include "store/people/account.h"
+#include "store/people/stranger.h"
 
 /* The metadata of the entry with what the rules found, for a row of the store; g_free(). */
 static char *describe(const ListRunnerPost *own)

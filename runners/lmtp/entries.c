@@ -5,11 +5,11 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
-#include "lists/canary_shard.h"
 #include "lists/keys.h"
+#include "lists/site/canary_shard.h"
 #include "mail/list_address.h"
 #include "mail/message.h"
-#include "mail/partial.h"
+#include "mail/mime/partial.h"
 #include "switchboard/draft.h"
 #include "switchboard/meta.h"
 

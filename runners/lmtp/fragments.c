@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "posting/transport.h"
-#include "store/fragment.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
+#include "store/posts/fragment.h"
 
 #define COUNT_TRUST_US (CLOCK_SECOND / 5)  /* how old a count of what waits may be */
 #define COUNT_SHARE 10                     /* counting takes at most one part in so many of our time */

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 #include "base/config.h"
-#include "mail/partial.h"
-#include "runners/lists.h"
+#include "mail/mime/partial.h"
+#include "runners/server/lists.h"
 
 typedef struct Fragments Fragments;
 

@@ -8,15 +8,15 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/hosts/this_host.h"
 #include "lists/keys.h"
-#include "lists/this_host.h"
 #include "net/lmtp_server.h"
-#include "runners/listener.h"
 #include "runners/lmtp/brake.h"
 #include "runners/lmtp/commit.h"
 #include "runners/lmtp/entries.h"
 #include "runners/lmtp/fragments.h"
 #include "runners/lmtp/space.h"
+#include "runners/server/listener.h"
 
 #define ERRORS_LIMIT 20
 #define ENTRY_MEMORY 2304 /* bytes of an entry that is being stored, besides its texts and the message (measured) */

@@ -9,8 +9,8 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "net/socketmap.h"
-#include "runners/listener.h"
-#include "runners/lists.h"
+#include "runners/server/listener.h"
+#include "runners/server/lists.h"
 
 #define NO_DATABASE "the database of Listrunner cannot be used now"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "mail/parameter.h"
+#include "mail/mime/parameter.h"
 #include "mail/loop_mark.h"
 #include "mail/wire.h"
 

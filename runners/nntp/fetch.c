@@ -11,12 +11,12 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "lists/injection.h"
 #include "lists/keys.h"
+#include "lists/posts/injection.h"
 #include "runners/nntp/article.h"
 #include "runners/nntp/nntp.h"
-#include "store/list_setting.h"
-#include "store/news.h"
+#include "store/lists/list_setting.h"
+#include "store/lists/news.h"
 
 /* Of one step: others wait for the database meanwhile, and posts to groups for the connection. */
 #define ARTICLES_MOST 50

@@ -17,10 +17,10 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/secret_file.h"
+#include "lists/hosts/this_host.h"
 #include "lists/keys.h"
-#include "lists/this_host.h"
 #include "runners/nntp/article.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 #define TRY_AGAIN (5 * CLOCK_SECOND)
 

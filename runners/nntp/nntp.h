@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "net/nntp_client.h"
-#include "runners/list_runner.h"
+#include "runners/posts/list_runner.h"
 
 /* A look at the groups of all lists, one step at a time. */
 typedef struct NewsRound {

@@ -13,7 +13,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/keys.h"
-#include "mail/downgrade.h"
+#include "mail/mime/downgrade.h"
 #include "runners/outgoing/delivery.h"
 
 /* The body with its cuts where copies differ. Where each copy is signed the first cut is for the signatures. */

@@ -11,7 +11,7 @@
 
 #include "mail/copy.h"
 #include "net/smtp_client.h"
-#include "runners/copy_sign.h"
+#include "runners/posts/copy_sign.h"
 #include "switchboard/entry.h"
 
 struct Batch;

@@ -13,7 +13,7 @@
 #include "base/child.h"
 #include "base/config.h"
 #include "base/delays.h"
-#include "lists/limit_share.h"
+#include "lists/hosts/limit_share.h"
 #include "runners/outgoing/claims.h"
 #include "runners/outgoing/clog.h"
 #include "runners/outgoing/finish.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "mail/bounce.h"
+#include "mail/bounce/bounce.h"
 #include "switchboard/meta.h"
 
 /* So many recipients, of so many domains, with one reply and none taken in between: it is not about them. */

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/trail.h"
+#include "base/trail/trail.h"
 
 static const char *const statuses[] = {[SMTP_SENT] = "sent", [SMTP_LATER] = "deferred", [SMTP_NEVER] = "bounced"};
 

@@ -17,7 +17,7 @@
 #include "runners/outgoing/delivery.h"
 
 /* Write the lines of a batch that has come back with its fates. every_recipient: each recipient gets a line of its
- * own. The addresses of all recipients are written into the trail (base/trail.h) in either case. */
+ * own. The addresses of all recipients are written into the trail (base/trail/trail.h) in either case. */
 void report_batch(const Batch *batch, bool every_recipient);
 
 /* Write one line for this number of recipients that are put off untried, because no connection can be had. */

@@ -8,9 +8,9 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "lists/canary_shard.h"
 #include "lists/keys.h"
-#include "mail/dkim_keys.h"
+#include "lists/site/canary_shard.h"
+#include "mail/auth/dkim_keys.h"
 #include "runners/outgoing/out.h"
 
 #define OUT_QUEUE "out"

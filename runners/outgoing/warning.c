@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "lists/keys.h"
-#include "mail/dsn.h"
+#include "mail/bounce/dsn.h"
 #include "mail/loop_mark.h"
-#include "mail/notice.h"
+#include "mail/text/notice.h"
 
 /* Recipients that are named; the others are counted. */
 #define NAMED_MAX 100

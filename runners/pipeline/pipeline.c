@@ -3,9 +3,9 @@
 /* The pipeline runner: makes entries of accepted posts, as post_hop.h says. */
 #include "lists/keys.h"
 #include "posting/loop.h"
-#include "runners/post_hop.h"
-#include "runners/post_names.h"
-#include "store/list_post.h"
+#include "runners/posts/post_hop.h"
+#include "runners/posts/post_names.h"
+#include "store/lists/list_post.h"
 
 /* Only what belongs to a list's posts has a number. */
 static bool is_post(Entry *entry)

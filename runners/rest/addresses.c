@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "lists/people.h"
+#include "lists/people/people.h"
 #include "runners/rest/resources.h"
 
 json_t *address_json(const Call *call, const KnownAddress *address)

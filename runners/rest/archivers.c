@@ -5,9 +5,9 @@
 
 #include "base/fail.h"
 #include "lists/change.h"
-#include "lists/setting_check.h"
+#include "lists/making/setting_check.h"
 #include "runners/rest/resources.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 /* Return the archivers that are configured and enabled, in order. */
 static GPtrArray *known(const Call *call)

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "lists/ban.h"
+#include "lists/people/ban.h"
 #include "runners/rest/resources.h"
-#include "store/ban.h"
+#include "store/people/ban.h"
 
 /* Of which list the path speaks. */
 typedef struct BanScope {

@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "lists/change.h"
 #include "runners/rest/resources.h"
-#include "store/digest.h"
+#include "store/posts/digest.h"
 
 /* A row of the configuration as clients see it: a setting, or something that can only be read. */
 typedef struct Attribute {
@@ -46,8 +46,8 @@ static int by_name(gconstpointer one, gconstpointer other)
     return strcmp(((const Attribute *)one)->name, ((const Attribute *)other)->name);
 }
 
-/* Return all settings (store/list_setting.c) and the rows above, sorted by name as Mailman has them; the last has no
- * name. */
+/* Return all settings (store/lists/list_setting.c) and the rows above, sorted by name as Mailman has them; the last has
+ * no name. */
 static const Attribute *attributes(void)
 {
     static GArray *all;

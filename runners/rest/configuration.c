@@ -8,7 +8,7 @@
 #include "runners/rest/resources.h"
 #include "runners/rest/rest.h"
 #include "store/language.h"
-#include "store/list.h"
+#include "store/lists/list.h"
 
 /* ---- sections ---- */
 

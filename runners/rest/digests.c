@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* /lists/{list}/digest: where the digests stand, sending one, and beginning a volume. */
 #include "base/fail.h"
-#include "lists/digest_send.h"
+#include "lists/posts/digest_send.h"
 #include "runners/rest/resources.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 static void get(Call *call)
 {

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* /domains and what is below one of them. */
 #include "base/fail.h"
-#include "lists/domain_make.h"
+#include "lists/making/domain_make.h"
 #include "runners/rest/resources.h"
-#include "store/domain.h"
+#include "store/lists/domain.h"
 
 static json_t *text_or_null(const char *text)
 {

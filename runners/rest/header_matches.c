@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "base/pattern.h"
-#include "lists/header_rows.h"
+#include "lists/posts/header_rows.h"
 #include "runners/rest/resources.h"
 
 static json_t *match_json(const Call *call, const List *list, const HeaderMatch *match)

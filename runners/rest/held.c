@@ -5,15 +5,15 @@
 
 #include "base/fail.h"
 #include "base/mailbox.h"
-#include "lists/held_post.h"
 #include "lists/keys.h"
-#include "mail/downgrade.h"
+#include "lists/posts/held_post.h"
 #include "mail/header.h"
 #include "mail/message.h"
+#include "mail/mime/downgrade.h"
 #include "runners/rest/resources.h"
-#include "store/held.h"
-#include "store/list_setting.h"
-#include "store/user.h"
+#include "store/lists/list_setting.h"
+#include "store/people/user.h"
+#include "store/posts/held.h"
 
 /* Clients take the text for a mail, in which bytes over 127 stand encoded, as in Mailman's answers: Postorius shows
  * others as question marks. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* /listrunner/hosts: the hosts that share the database, as the verbs of `listrunner host` show and change them. */
-#include "lists/host_state.h"
+#include "lists/hosts/host_state.h"
 #include "runners/rest/resources.h"
-#include "store/lost_spool.h"
+#include "store/hosts/lost_spool.h"
 
 static json_t *time_or_null(int64_t time)
 {

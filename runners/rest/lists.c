@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "lists/list_make.h"
-#include "lists/style.h"
+#include "lists/making/list_make.h"
+#include "lists/making/style.h"
 #include "runners/rest/resources.h"
-#include "store/digest.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
+#include "store/posts/digest.h"
 
 static json_t *list_json(const Call *call, Store *store, const List *list, GError **error)
 {

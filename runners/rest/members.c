@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "lists/leave.h"
-#include "lists/people.h"
-#include "lists/roster.h"
-#include "lists/workflow.h"
+#include "lists/people/leave.h"
+#include "lists/people/people.h"
+#include "lists/people/roster.h"
+#include "lists/people/workflow.h"
 #include "runners/rest/resources.h"
 #include "runners/rest/subscriptions.h"
 

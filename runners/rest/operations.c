@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "lists/figures.h"
-#include "lists/held_post.h"
-#include "runners/orders.h"
+#include "lists/posts/held_post.h"
+#include "lists/site/figures.h"
 #include "runners/rest/resources.h"
-#include "store/bounce.h"
-#include "store/held.h"
-#include "store/pending.h"
+#include "runners/server/orders.h"
+#include "store/people/bounce.h"
+#include "store/people/pending.h"
+#include "store/posts/held.h"
 
 #define BULK_MAX 1000 /* decisions in one call */
 

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "lists/people.h"
-#include "lists/person.h"
+#include "lists/people/people.h"
+#include "lists/people/person.h"
 #include "runners/rest/resources.h"
 #include "store/language.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 #define NAMES \
     "acknowledge_posts delivery_mode delivery_status hide_address preferred_language receive_list_copy " \

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "lists/request.h"
+#include "lists/people/request.h"
 #include "runners/rest/resources.h"
 #include "runners/rest/subscriptions.h"
-#include "store/user.h"
+#include "store/people/user.h"
 
 /* Add the name that the site knows for an address whose request has none. Only the site may see it. False: error is
  * set. */

@@ -6,9 +6,9 @@
  * with which one resource reads or shows objects of another. A json_t that is returned is the caller's (json_decref()).
  */
 #include "runners/rest/rest.h"
-#include "store/list.h"
-#include "store/member.h"
-#include "store/user.h"
+#include "store/lists/list.h"
+#include "store/people/member.h"
+#include "store/people/user.h"
 
 extern const RestRoute rest_system[];
 extern const RestRoute rest_configuration[];

@@ -7,12 +7,12 @@
 
 #include "base/fail.h"
 #include "base/log.h"
-#include "lists/this_host.h"
-#include "lists/token.h"
+#include "lists/hosts/this_host.h"
+#include "lists/people/token.h"
 #include "lists/unit.h"
 #include "lists/work.h"
-#include "runners/http_guard.h"
 #include "runners/rest/resources.h"
+#include "runners/server/http_guard.h"
 
 #define SECTION "rest"
 

@@ -13,11 +13,11 @@
 #include <stdint.h>
 
 #include "lists/work.h"
-#include "runners/http.h"
 #include "runners/rest/scope.h"
-#include "store/list.h"
+#include "runners/server/http.h"
+#include "store/lists/list.h"
+#include "store/people/token.h"
 #include "store/store.h"
-#include "store/token.h"
 #include "switchboard/meta.h"
 #include "switchboard/spool.h"
 

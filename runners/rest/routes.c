@@ -3,9 +3,9 @@
 /* Which function answers which call. */
 #include <string.h>
 
-#include "runners/http_path.h"
 #include "runners/rest/resources.h"
 #include "runners/rest/rest.h"
+#include "runners/server/http_path.h"
 
 const RestRoute *const rest_tables[] = {
     rest_system,    rest_configuration, rest_domains,        rest_lists,       rest_config,

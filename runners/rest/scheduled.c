@@ -5,10 +5,10 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "lists/injection.h"
 #include "lists/keys.h"
-#include "lists/scheduled_post.h"
-#include "mail/downgrade.h"
+#include "lists/posts/injection.h"
+#include "lists/posts/scheduled_post.h"
+#include "mail/mime/downgrade.h"
 #include "mail/send_at.h"
 #include "mail/wire.h"
 #include "runners/rest/resources.h"

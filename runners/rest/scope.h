@@ -11,8 +11,8 @@
 
 #include "lists/authority.h"
 #include "store/event_row.h"
+#include "store/people/token.h"
 #include "store/store.h"
-#include "store/token.h"
 
 typedef struct Call Call; /* rest.h */
 typedef void RestFunction(Call *call);

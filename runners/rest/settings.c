@@ -3,7 +3,7 @@
 /* The runner rest: section [rest]. */
 #include "base/config_check.h"
 #include "base/config_table.h"
-#include "runners/http_settings.h"
+#include "runners/server/http_settings.h"
 
 /* clang-format off */
 static const ConfigKey keys[] = {
@@ -39,7 +39,7 @@ static const ConfigMember members[] = {
 };
 /* clang-format on */
 
-/* The runner does not start with a file that it refuses (runners/http_guard.c). */
+/* The runner does not start with a file that it refuses (runners/server/http_guard.c). */
 static void doubt(const Config *config, GString *lines)
 {
     const char *path = config_string(config, "rest", "password_file");

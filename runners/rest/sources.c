@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * /listrunner/lists/{list}/sources: members from outside (lists/source.h). This process reads no source: files of
- * sources are closed to it, and a directory may take minutes. A refresh is left to the timer.
+ * /listrunner/lists/{list}/sources: members from outside (lists/sources/source.h). This process reads no source: files
+ * of sources are closed to it, and a directory may take minutes. A refresh is left to the timer.
  */
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "lists/source.h"
+#include "lists/sources/source.h"
 #include "runners/rest/resources.h"
 
 #define SETS "place query user password_file interval welcome"

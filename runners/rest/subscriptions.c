@@ -8,13 +8,13 @@
 
 #include "base/fail.h"
 #include "base/mailbox.h"
-#include "lists/join.h"
-#include "lists/leave.h"
-#include "lists/people.h"
-#include "lists/roster.h"
-#include "lists/workflow.h"
+#include "lists/people/join.h"
+#include "lists/people/leave.h"
+#include "lists/people/people.h"
+#include "lists/people/roster.h"
+#include "lists/people/workflow.h"
 #include "runners/rest/resources.h"
-#include "store/ban.h"
+#include "store/people/ban.h"
 
 /* ---- tokens: 24 digits that depend on the 16 that follow, so that a mistyped one is found out ---- */
 

@@ -3,7 +3,7 @@
 #pragma once
 /* Answer calls that subscribe and unsubscribe, for the several resources that offer it. */
 #include "runners/rest/rest.h"
-#include "store/member.h"
+#include "store/people/member.h"
 
 /* Answer POST members: make somebody a member, an owner, a moderator or a nonmember, or let them ask to become a
  * member. */

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "lists/template_name.h"
-#include "lists/template_set.h"
+#include "lists/letters/template_name.h"
+#include "lists/letters/template_set.h"
 #include "runners/rest/resources.h"
-#include "store/domain.h"
-#include "store/template_text.h"
+#include "store/lists/domain.h"
+#include "store/lists/template_text.h"
 
 /* The owner of the templates that the path names. */
 typedef struct TemplateScope {
@@ -195,7 +195,7 @@ static void delete(Call *call)
     rest_finish(call, work, fine, &error);
 }
 
-/* The others are names of templates, whose rows say who may set them (lists/template_name.c). */
+/* The others are names of templates, whose rows say who may set them (lists/letters/template_name.c). */
 static const RestField fields[] = {
     {"name", MAY_LIST, MAY_NOBODY},
     {"self_link", MAY_LIST, MAY_NOBODY},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* /listrunner/trace: what became of a post (lists/post_trace.h). */
-#include "base/trail.h"
-#include "lists/post_trace.h"
+/* /listrunner/trace: what became of a post (lists/posts/post_trace.h). */
+#include "base/trail/trail.h"
+#include "lists/posts/post_trace.h"
 #include "runners/rest/resources.h"
 
 #define ROWS 100

@@ -5,9 +5,9 @@
 
 #include "base/fail.h"
 #include "base/mailbox.h"
-#include "lists/people.h"
+#include "lists/people/people.h"
 #include "runners/rest/resources.h"
-#include "store/password.h"
+#include "store/people/password.h"
 
 json_t *user_json(const Call *call, const User *user)
 {

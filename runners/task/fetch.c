@@ -11,12 +11,12 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "lists/template_host.h"
-#include "lists/template_name.h"
-#include "lists/template_set.h"
+#include "lists/letters/template_host.h"
+#include "lists/letters/template_name.h"
+#include "lists/letters/template_set.h"
 #include "net/http_client.h"
 #include "runners/task/jobs.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 
 #define MINUTE (60 * CLOCK_SECOND)
 #define RETRY (5 * MINUTE)

@@ -12,28 +12,28 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "base/trail.h"
-#include "lists/digest_send.h"
-#include "lists/held_notice.h"
-#include "lists/held_post.h"
+#include "base/trail/trail.h"
 #include "lists/kept.h"
-#include "lists/mta_maps.h"
+#include "lists/letters/held_notice.h"
+#include "lists/making/mta_maps.h"
 #include "lists/outbox_old.h"
-#include "lists/refused.h"
-#include "lists/scheduled_post.h"
+#include "lists/posts/digest_send.h"
+#include "lists/posts/held_post.h"
+#include "lists/posts/refused.h"
+#include "lists/posts/scheduled_post.h"
 #include "lists/unit.h"
-#include "store/account.h"
-#include "store/autoresponse.h"
-#include "store/departure.h"
-#include "store/leave_brake.h"
-#include "store/list_log.h"
-#include "store/list_setting.h"
+#include "store/lists/list_log.h"
+#include "store/lists/list_setting.h"
 #include "store/maintain.h"
-#include "store/pending.h"
-#include "store/session.h"
-#include "store/stranger.h"
-#include "store/ticket.h"
-#include "store/vacation.h"
+#include "store/people/account.h"
+#include "store/people/departure.h"
+#include "store/people/leave_brake.h"
+#include "store/people/pending.h"
+#include "store/people/session.h"
+#include "store/people/stranger.h"
+#include "store/people/vacation.h"
+#include "store/posts/autoresponse.h"
+#include "store/posts/ticket.h"
 
 #define MINUTE (60 * CLOCK_SECOND)
 #define HOUR (60 * MINUTE)
@@ -234,7 +234,7 @@ static bool note_grace(const List *list, void *data)
 
 static bool expire_answers(const JobPlace *place, int64_t *done, GError **error)
 {
-    int64_t longest = DAY; /* for which nobody gets a second welcome or goodbye (lists/subscription.c) */
+    int64_t longest = DAY; /* for which nobody gets a second welcome or goodbye (lists/people/subscription.c) */
     return list_each(place->store, NULL, note_grace, &longest, error) &&
            autoresponse_expire(place->store, place->now - longest, done, error);
 }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runners/list_runner.h"
+#include "runners/posts/list_runner.h"
 
 /* The claim of this host on jobs that only one host of the site does at a time. It ends at a time, and job_stops() asks
  * for it anew then. */

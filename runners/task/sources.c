@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * Reads the sources of members that are due (lists/source.h). A source that fails is told in the log and in its row,
- * where status and the metrics find it, and does not keep the others from their turn.
+ * Reads the sources of members that are due (lists/sources/source.h). A source that fails is told in the log and in its
+ * row, where status and the metrics find it, and does not keep the others from their turn.
  */
 #include "base/fail.h"
 #include "base/log.h"
-#include "lists/source.h"
+#include "lists/sources/source.h"
 #include "runners/task/jobs.h"
 
 static bool commit(Work *work, void *data, GError **error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * The timer: runs each job of jobs.c when it is due, and writes down how it went (store/task_job.h). Of several
+ * The timer: runs each job of jobs.c when it is due, and writes down how it went (store/hosts/task_job.h). Of several
  * processes one takes a job. Of several hosts, one holds the claim to the jobs for all; each does those for its own
  * spool and files. An entry of the queue task has a job's name in its metadata (KEY_JOB): that
  * job runs at once.
@@ -12,12 +12,12 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/hosts/this_host.h"
 #include "lists/keys.h"
-#include "lists/own_address.h"
-#include "lists/this_host.h"
-#include "runners/list_runner.h"
+#include "lists/people/own_address.h"
+#include "runners/posts/list_runner.h"
 #include "runners/task/jobs.h"
-#include "store/task_job.h"
+#include "store/hosts/task_job.h"
 
 #define RETRY (60 * CLOCK_SECOND) /* after a fault, if that is sooner than the interval */
 #define LOOK (60 * CLOCK_SECOND)  /* for jobs that another process has ended meanwhile */

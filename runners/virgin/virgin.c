@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "lists/keys.h"
 #include "posting/pipeline.h"
-#include "runners/list_posts.h"
+#include "runners/posts/list_posts.h"
 
 /* pieces: of GBytes, in place of the message; NULL: the message itself. */
 static bool add_out(Entry *entry, const Message *message, const GPtrArray *pieces, Outcome *outcome, GError **error)

@@ -12,7 +12,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/program.h"
-#include "lists/attention.h"
+#include "lists/site/attention.h"
 #include "net/http_client.h"
 #include "switchboard/meta.h"
 

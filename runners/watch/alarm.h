@@ -20,7 +20,7 @@ Alarm *alarm_new(const Config *config, Spool *spool, bool (*alive)(void *data), 
 void alarm_free(Alarm *alarm);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Alarm, alarm_free)
 
-/* Compare the faults that there are now (of Attention, lists/attention.h) with those that were told, and tell the
+/* Compare the faults that there are now (of Attention, lists/site/attention.h) with those that were told, and tell the
  * news. whole: all faults could be found out, so a fault that is not among them is gone. False: something could not be
  * told, and error is the last reason. */
 bool alarm_look(Alarm *alarm, const GPtrArray *faults, bool whole, GError **error);

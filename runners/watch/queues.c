@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "lists/keys.h"
-#include "store/canary.h"
+#include "store/hosts/canary.h"
 #include "switchboard/intake.h"
 #include "switchboard/meta.h"
 #include "switchboard/slice.h"

@@ -4,8 +4,8 @@
 /*
  * Find slices of queues that nobody works. An entry that does nothing (META_CANARY) is put into a slice of each queue
  * through which posts and their letters pass, but for in and out. Later it is looked whether the entry was taken. All
- * slices have their turn. Rows in the store (CANARY_QUEUE in store/canary.h) record the entries. A slice whose entry is
- * still there gets no second one.
+ * slices have their turn. Rows in the store (CANARY_QUEUE in store/hosts/canary.h) record the entries. A slice whose
+ * entry is still there gets no second one.
  *
  * Left out are queues whose runner is not started, or is a program of the site's own.
  */

@@ -2,13 +2,14 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Send test mails through the MTA and back (lists/round_trip.h), one each [watch] interval, and record them and their
- * return (store/canary.h). The mails take the relay's addresses of IPv4 and IPv6 (families.h) and the slices of out and
- * of in by turns. In time each combination has its turn (turn.h). A mail takes the same slices on its way out and back.
- * Entries that do nothing go through the slices of other queues (queues.h). Without [watch] canary nothing is done.
+ * Send test mails through the MTA and back (lists/site/round_trip.h), one each [watch] interval, and record them and
+ * their return (store/hosts/canary.h). The mails take the relay's addresses of IPv4 and IPv6 (families.h) and the
+ * slices of out and of in by turns. In time each combination has its turn (turn.h). A mail takes the same slices on its
+ * way out and back. Entries that do nothing go through the slices of other queues (queues.h). Without [watch] canary
+ * nothing is done.
  */
 #include "base/config.h"
-#include "lists/round_trip.h"
+#include "lists/site/round_trip.h"
 #include "runners/watch/families.h"
 #include "runners/watch/queues.h"
 #include "runners/watch/turn.h"

@@ -9,13 +9,13 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "lists/archive_maildir.h"
-#include "lists/archive_place.h"
-#include "mail/text_link.h"
-#include "store/host.h"
-#include "store/list.h"
-#include "store/list_archive.h"
-#include "store/list_setting.h"
+#include "lists/archive/archive_maildir.h"
+#include "lists/archive/archive_place.h"
+#include "mail/text/text_link.h"
+#include "store/hosts/host.h"
+#include "store/lists/list.h"
+#include "store/lists/list_archive.h"
+#include "store/lists/list_setting.h"
 
 #define SECOND CLOCK_SECOND
 #define VIEWS ((size_t)8 << 20) /* bytes of messages that were shown lately */
@@ -32,7 +32,7 @@ WebArchive *web_archive_new(const Config *config)
     return archive;
 }
 
-/* The numbers of lists are those of one index, and another may have other texts (lists/archive_pseudonym.h). */
+/* The numbers of lists are those of one index, and another may have other texts (lists/archive/archive_pseudonym.h). */
 static void drop_index(WebArchive *archive)
 {
     g_clear_pointer(&archive->index, archive_index_free);

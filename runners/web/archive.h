@@ -3,7 +3,7 @@
 #pragma once
 /*
  * Declare what the pages of the archive share. The pages show what the first archiver with an index has stored: its
- * index (store/archive_index.h) and its maildirs. If another host keeps that archive, readers are sent there.
+ * index (store/archive/archive_index.h) and its maildirs. If another host keeps that archive, readers are sent there.
  *
  * A list's archive is /archive/NAME, by the name of list_archive_name(); all links below it are made of
  * Message-ID-Hashes and of times. A reader of a public archive who is no member of the list sees addresses without
@@ -16,10 +16,10 @@
 #include "runners/web/mail_html.h"
 #include "runners/web/web.h"
 #include "runners/web/view_cache.h"
-#include "store/archive_index.h"
-#include "store/archive_old.h"
-#include "store/archive_search.h"
-#include "store/list.h"
+#include "store/archive/archive_index.h"
+#include "store/archive/archive_old.h"
+#include "store/archive/archive_search.h"
+#include "store/lists/list.h"
 
 typedef struct WebArchive {
     const char *directory; /* of the archiver */

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "runners/web/archive.h"
-#include "store/list.h"
+#include "store/lists/list.h"
 
 #define THREADS 40       /* on a page */
 #define MESSAGES 200     /* of a month on a page */

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "lists/archive_maildir.h"
+#include "lists/archive/archive_maildir.h"
 #include "mail/mbox.h"
 #include "runners/web/archive.h"
 #include "runners/web/masked_mail.h"

@@ -6,12 +6,12 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "lists/archive_maildir.h"
-#include "lists/archive_place.h"
+#include "lists/archive/archive_maildir.h"
+#include "lists/archive/archive_place.h"
 #include "runners/web/archive.h"
-#include "store/list.h"
-#include "store/list_archive.h"
-#include "store/list_setting.h"
+#include "store/lists/list.h"
+#include "store/lists/list_archive.h"
+#include "store/lists/list_setting.h"
 
 #define PAGE 20
 #define RANKED 30                       /* of which there is one page */

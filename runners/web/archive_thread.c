@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "lists/archive_maildir.h"
+#include "lists/archive/archive_maildir.h"
 #include "runners/web/archive.h"
-#include "store/list.h"
-#include "store/list_setting.h"
+#include "store/lists/list.h"
+#include "store/lists/list_setting.h"
 
 #define PAGE 100       /* messages of a thread on a page */
 #define VIEW_SIZE 2000 /* bytes of a view without its text */

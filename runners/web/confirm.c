@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* The link of a letter that asks to confirm something: a page that says what, with one button. */
-#include "lists/confirm.h"
+#include "lists/people/confirm.h"
 
 #include "runners/web/web.h"
-#include "store/list.h"
-#include "store/list_setting.h"
+#include "store/lists/list.h"
+#include "store/lists/list_setting.h"
 
 static json_t *token_view(TokenFate fate)
 {

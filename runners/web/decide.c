@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * This page decides what a letter to a moderator is about, from the link in it (lists/moderate.h). It has a choice for
- * each post and request that waits, one reason for all that are rejected, and one button.
+ * This page decides what a letter to a moderator is about, from the link in it (lists/posts/moderate.h). It has a
+ * choice for each post and request that waits, one reason for all that are rejected, and one button.
  */
 #include <string.h>
 
-#include "lists/moderate.h"
+#include "lists/posts/moderate.h"
 #include "runners/web/waiting.h"
 #include "runners/web/web.h"
-#include "store/held.h"
-#include "store/list.h"
-#include "store/pending.h"
+#include "store/lists/list.h"
+#include "store/people/pending.h"
+#include "store/posts/held.h"
 
 #define POST_FIELD "post-"
 #define REQUEST_FIELD "request-"

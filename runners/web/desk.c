@@ -8,11 +8,11 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "mail/visible.h"
-#include "store/held.h"
-#include "store/list_archive.h"
-#include "store/list_setting.h"
-#include "store/pending.h"
-#include "store/scheduled.h"
+#include "store/lists/list_archive.h"
+#include "store/lists/list_setting.h"
+#include "store/people/pending.h"
+#include "store/posts/held.h"
+#include "store/posts/scheduled.h"
 
 #define LINE 300 /* bytes of a line that a page shows */
 

@@ -11,9 +11,9 @@
  *         desk_page(&desk, 200, "desk_list", json_object());
  */
 #include "lists/authority.h"
-#include "lists/standing.h"
+#include "lists/people/standing.h"
 #include "runners/web/web.h"
-#include "store/list.h"
+#include "store/lists/list.h"
 
 typedef struct Desk {
     WebCall *call;

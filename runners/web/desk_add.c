@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * Adding people to a list, from lines or CSV (lists/member_line.h). The first form shows what the lines would do, the
- * second does it: who is there already, is banned, or may not be on a list is left out, then as well.
+ * Adding people to a list, from lines or CSV (lists/people/member_line.h). The first form shows what the lines would
+ * do, the second does it: who is there already, is banned, or may not be on a list is left out, then as well.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/mailbox.h"
-#include "lists/join.h"
-#include "lists/member_line.h"
-#include "lists/own_address.h"
-#include "lists/roster.h"
-#include "lists/workflow.h"
+#include "lists/people/join.h"
+#include "lists/people/member_line.h"
+#include "lists/people/own_address.h"
+#include "lists/people/roster.h"
+#include "lists/people/workflow.h"
 #include "runners/web/desk.h"
-#include "store/ban.h"
-#include "store/member.h"
+#include "store/people/ban.h"
+#include "store/people/member.h"
 
 #define SHOWN 100 /* lines of each kind that the page shows */
 

@@ -3,8 +3,8 @@
 /* This page shows the bounces of a list's mail: a chart of the last days, and the members who stand badly. */
 #include "base/clock.h"
 #include "runners/web/desk.h"
-#include "store/bounce.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
+#include "store/people/bounce.h"
 
 #define DAYS 90
 #define STEP 4 /* units of the chart for a day */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Divide the settings of a list (store/list_setting.h) into groups, as the desk shows them. Each setting is in one
- * group. */
+/* Divide the settings of a list (store/lists/list_setting.h) into groups, as the desk shows them. Each setting is in
+ * one group. */
 #include <glib.h>
 #include <stdbool.h>
 

@@ -6,10 +6,10 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "lists/roster.h"
+#include "lists/people/roster.h"
 #include "runners/web/desk.h"
-#include "store/member.h"
-#include "store/source.h"
+#include "store/people/member.h"
+#include "store/people/source.h"
 
 #define TICKED "member-"
 #define PORTION 500 /* members that the CSV has from one reading of the store */
@@ -32,7 +32,7 @@ static char *day_text(int64_t time)
     return g_date_time_format(at, "%Y-%m-%d");
 }
 
-/* Say which sources made the membership (store/source.h). */
+/* Say which sources made the membership (store/people/source.h). */
 static bool set_source(const Desk *desk, json_t *view, const Member *member, GError **error)
 {
     g_auto(GStrv) names = source_of_member(desk_store(desk), member->id, error);

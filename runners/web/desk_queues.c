@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/web/desk_queues.h"
 
-#include "runners/orders.h"
+#include "runners/server/orders.h"
 #include "runners/web/desk.h"
 
 /* Numbers, of which none is shown for 0. */

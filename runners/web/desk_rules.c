@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "lists/ban.h"
-#include "lists/header_rows.h"
+#include "lists/people/ban.h"
+#include "lists/posts/header_rows.h"
 #include "runners/web/desk.h"
 #include "runners/web/desk_try.h"
-#include "store/ban.h"
-#include "store/header_match.h"
+#include "store/lists/header_match.h"
+#include "store/people/ban.h"
 
 #define TICKED "lift-"
 #define BANS 500 /* that a page shows */

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "lists/scheduled_post.h"
+#include "lists/posts/scheduled_post.h"
 #include "mail/send_at.h"
 #include "runners/web/desk.h"
 

@@ -9,8 +9,8 @@
 
 #include "base/fail.h"
 #include "lists/change.h"
-#include "lists/family.h"
-#include "lists/setting_check.h"
+#include "lists/making/family.h"
+#include "lists/making/setting_check.h"
 #include "runners/web/desk.h"
 #include "runners/web/desk_group.h"
 #include "runners/web/desk_try.h"

@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "lists/attention.h"
-#include "lists/site_state.h"
-#include "runners/orders.h"
+#include "lists/site/attention.h"
+#include "lists/site/site_state.h"
+#include "runners/server/orders.h"
 #include "runners/web/desk.h"
 #include "runners/web/desk_queues.h"
 

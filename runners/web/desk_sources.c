@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* Where members of a list come from, and how the last reading went. Nothing can be set here: the operator does that. */
-#include "lists/source.h"
+#include "lists/sources/source.h"
 #include "runners/web/desk.h"
 
 static const char *const kinds[] = {[SOURCE_FILE] = N_("File"),

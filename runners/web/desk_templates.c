@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "lists/letter.h"
-#include "lists/template_name.h"
-#include "lists/template_set.h"
+#include "lists/letters/letter.h"
+#include "lists/letters/template_name.h"
+#include "lists/letters/template_set.h"
 #include "runners/web/desk.h"
-#include "store/template_text.h"
+#include "store/lists/template_text.h"
 
 #define LANGUAGE_MAX 16
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/trail.h"
-#include "lists/post_trace.h"
+#include "base/trail/trail.h"
+#include "lists/posts/post_trace.h"
 #include "runners/web/desk.h"
 #include "runners/web/waiting.h"
 

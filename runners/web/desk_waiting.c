@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "lists/moderate.h"
+#include "lists/posts/moderate.h"
 #include "runners/web/desk.h"
 #include "runners/web/waiting.h"
-#include "store/list_log.h"
-#include "store/list_setting.h"
+#include "store/lists/list_log.h"
+#include "store/lists/list_setting.h"
 
 #define POST_FIELD "post-"
 #define REQUEST_FIELD "request-"

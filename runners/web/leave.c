@@ -4,13 +4,13 @@
  * The link of List-Unsubscribe. A mail program leaves with one POST (RFC 8058), which needs neither cookie nor page; a
  * person who follows the link sees a page with one button.
  */
-#include "lists/leave.h"
+#include "lists/people/leave.h"
 
 #include <string.h>
 
 #include "runners/web/web.h"
-#include "store/list.h"
-#include "store/list_setting.h"
+#include "store/lists/list.h"
+#include "store/lists/list_setting.h"
 
 static void get_leave(WebCall *call)
 {

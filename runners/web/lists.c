@@ -2,14 +2,14 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Which lists there are, and the page of one with the form to join it. */
 #include "base/clock.h"
-#include "lists/join_form.h"
+#include "lists/people/join_form.h"
 #include "mail/visible.h"
 #include "runners/web/form_mark.h"
 #include "runners/web/web.h"
-#include "store/account.h"
-#include "store/list.h"
-#include "store/list_archive.h"
-#include "store/list_setting.h"
+#include "store/lists/list.h"
+#include "store/lists/list_archive.h"
+#include "store/lists/list_setting.h"
+#include "store/people/account.h"
 
 #define PAGE 100 /* lists on a page */
 #define NAME_MAX_BYTES 200

@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Make HTML of the text of a message (mail/readable.h). All that somebody wrote is escaped; the tags are ours: p,
+ * Make HTML of the text of a message (mail/text/readable.h). All that somebody wrote is escaped; the tags are ours: p,
  * blockquote and details for quotations, pre for fixed text, a for links. There is no style and no script in it.
  */
-#include "mail/readable.h"
+#include "mail/text/readable.h"
 #include "runners/web/theme.h"
 
 typedef struct MailHtml {

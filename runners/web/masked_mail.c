@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "mail/header.h"
-#include "mail/text_link.h"
+#include "mail/text/text_link.h"
 
 #define DOMAIN "@masked.invalid" /* RFC 2606 */
 

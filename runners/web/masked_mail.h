@@ -7,7 +7,7 @@
  */
 #include <glib.h>
 
-#include "mail/readable.h"
+#include "mail/text/readable.h"
 
 /* Append a mail in RFC 5322 with LF line ends: From ("anne@masked.invalid"), Date, Subject, Message-ID and references,
  * and the text in UTF-8, with quotations marked by ">" and a line in the place of each file. */

@@ -7,14 +7,14 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "lists/person.h"
-#include "lists/sign_in.h"
+#include "lists/people/person.h"
+#include "lists/people/sign_in.h"
 #include "mail/visible.h"
 #include "runners/web/form_mark.h"
-#include "store/list.h"
-#include "store/list_archive.h"
-#include "store/list_setting.h"
-#include "store/user.h"
+#include "store/lists/list.h"
+#include "store/lists/list_archive.h"
+#include "store/lists/list_setting.h"
+#include "store/people/user.h"
 
 #define LISTS 100 /* on a page */
 #define AGENT 200 /* bytes of what a browser says it is */

@@ -7,7 +7,7 @@
  * person.
  */
 #include "runners/web/web.h"
-#include "store/list.h"
+#include "store/lists/list.h"
 
 #define MY_DAY (86400 * CLOCK_SECOND)
 

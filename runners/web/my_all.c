@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Mail of all own lists at once: it stops, comes again, or stays away from one day to another. */
 #include "base/fail.h"
-#include "lists/options.h"
+#include "lists/people/options.h"
 #include "runners/web/my.h"
 
 /* Read the button that was pressed, and the days. NULL: good; else the name of what is wrong. */

@@ -5,9 +5,9 @@
 #include <limits.h>
 
 #include "base/fail.h"
-#include "lists/people.h"
+#include "lists/people/people.h"
 #include "runners/web/my.h"
-#include "store/user.h"
+#include "store/people/user.h"
 
 static bool set_lists(WebCall *call, const SignedIn *person, json_t *view, GError **error)
 {

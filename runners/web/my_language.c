@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* The languages of letters that somebody can choose on a page. */
-#include "lists/letter.h"
+#include "lists/letters/letter.h"
 #include "runners/web/my.h"
 
 /* Each in its own words; in the order of codes, as store/language.h has them. */

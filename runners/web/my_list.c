@@ -2,13 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* This page shows a person who is signed in one membership, and changes its options, a vacation, and leaving. */
 #include "base/fail.h"
-#include "lists/leave.h"
-#include "lists/options.h"
-#include "lists/workflow.h"
+#include "lists/people/leave.h"
+#include "lists/people/options.h"
+#include "lists/people/workflow.h"
 #include "runners/web/my.h"
-#include "store/list.h"
-#include "store/list_setting.h"
-#include "store/vacation.h"
+#include "store/lists/list.h"
+#include "store/lists/list_setting.h"
+#include "store/people/vacation.h"
 
 /* The membership that the path names by its id, and its list; false: the call was answered. Nobody gets to another
  * person's, which look like those that are not there. */
@@ -41,7 +41,7 @@ static const Choice digests[] = {{"off", N_("each message by itself")},
                                  {"summary", N_("a list of subjects")},
                                  {NULL, NULL}};
 
-/* A member can choose these, by the names of lists/options.h. */
+/* A member can choose these, by the names of lists/people/options.h. */
 static const struct {
     const char *name, *label;
     const Choice *choices;

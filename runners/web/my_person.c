@@ -9,12 +9,12 @@
 
 #include "base/fail.h"
 #include "base/mailbox.h"
-#include "lists/change_address.h"
-#include "lists/options.h"
-#include "lists/people.h"
+#include "lists/people/change_address.h"
+#include "lists/people/options.h"
+#include "lists/people/people.h"
 #include "runners/web/my.h"
-#include "store/list.h"
-#include "store/user.h"
+#include "store/lists/list.h"
+#include "store/people/user.h"
 
 /* All addresses of the person, of KnownAddress; none where nobody has heard of the one that is signed in. */
 static GPtrArray *find_addresses(Store *store, const SignedIn *person, GError **error)

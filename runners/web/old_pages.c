@@ -9,8 +9,8 @@
 #include "base/fail.h"
 #include "lists/moving/old_address.h"
 #include "runners/web/archive.h"
-#include "store/list.h"
-#include "store/list_archive.h"
+#include "store/lists/list.h"
+#include "store/lists/list_archive.h"
 
 /* Return the part of a path behind the directory: "/talk" of "/pipermail/talk"; NULL: it is not below it. */
 static const char *path_behind(const char *directory, const char *path)

@@ -6,7 +6,7 @@
 #include "base/config_check.h"
 #include "base/config_table.h"
 #include "lists/moving/old_address.h"
-#include "runners/http_settings.h"
+#include "runners/server/http_settings.h"
 
 /* clang-format off */
 static const ConfigKey keys[] = {

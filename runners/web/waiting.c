@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "lists/reason.h"
+#include "lists/letters/reason.h"
 #include "mail/visible.h"
 #include "runners/web/mail_html.h"
 

@@ -3,10 +3,10 @@
 #pragma once
 /* Make the views of held posts and of requests for the pages where somebody decides about them: those that a letter
  * links to (decide.c), and the desk. */
-#include "lists/moderate.h"
+#include "lists/posts/moderate.h"
 #include "runners/web/web.h"
-#include "store/held.h"
-#include "store/pending.h"
+#include "store/people/pending.h"
+#include "store/posts/held.h"
 
 /* Return the view of a held post: number, subject, sender, reasons (in the language of the page), size, since. */
 json_t *waiting_post(const WebCall *call, Work *work, const List *list, const Held *held);

@@ -12,13 +12,13 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "lists/subscription.h"
-#include "lists/sign_in.h"
+#include "lists/people/subscription.h"
+#include "lists/people/sign_in.h"
 #include "lists/work.h"
-#include "mail/readable.h"
-#include "runners/http.h"
+#include "mail/text/readable.h"
+#include "runners/server/http.h"
 #include "runners/web/theme.h"
-#include "store/departure.h"
+#include "store/people/departure.h"
 #include "store/store.h"
 #include "switchboard/spool.h"
 
@@ -151,8 +151,8 @@ void web_set_time(json_t *view, const char *name, int64_t time);
 json_t *web_made_view(const Subscription *made);
 #define WEB_UNDO_DAYS ((int)(DEPARTURE_KEPT / (86400 * CLOCK_SECOND)))
 
-/* Answer with a file of a mail (mail/readable.h), to be saved and not to be shown; NULL: 404. masked: as strangers may
- * have it (masked_mail.h). */
+/* Answer with a file of a mail (mail/text/readable.h), to be saved and not to be shown; NULL: 404. masked: as strangers
+ * may have it (masked_mail.h). */
 void web_attachment(WebCall *call, const ReadableFile *file, bool masked);
 
 /* Answer a call whose path is that of a page of an older archive, or of a list in another system, which was moved here

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Copyright (c) 2026 The Listrunner authors
 --
--- What a list collects for its digest (store/digest.h). waiting, octets and first_at tell of the posts that belong to no
+-- What a list collects for its digest (store/posts/digest.h). waiting, octets and first_at tell of the posts that belong to no
 -- issue yet; volume and next_number are those of the next issue, unless its volume is over by then.
 
 CREATE TABLE digest (

@@ -2,6 +2,6 @@
 -- Copyright (c) 2026 The Listrunner authors
 
 -- Which of the list's topics the member wants, one name a line, NULL: all posts; and whether posts of no topic come to who
--- chose some (store/topic.h).
+-- chose some (store/lists/topic.h).
 ALTER TABLE member ADD COLUMN topics @text@;
 ALTER TABLE member ADD COLUMN topics_unmatched @integer@;

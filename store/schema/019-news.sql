@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Copyright (c) 2026 The Listrunner authors
 --
--- Where a list stands in its news group (store/news.h): all articles up to number watermark are on the list, or were left
+-- Where a list stands in its news group (store/lists/news.h): all articles up to number watermark are on the list, or were left
 -- out for good. A row of another news group than the list's setting names says nothing.
 
 CREATE TABLE news (

@@ -10,7 +10,7 @@ UPDATE held SET list_number = numbered.place FROM
 UPDATE list SET held_last = (SELECT count(*) FROM held WHERE held.list = list.key);
 CREATE UNIQUE INDEX held_list_number ON held (list, list_number);
 DROP INDEX held_list;
--- Tokens that programs show to the REST interface (store/token.h). digest is the SHA-256 of the secret half in hex; verbs,
+-- Tokens that programs show to the REST interface (store/people/token.h). digest is the SHA-256 of the secret half in hex; verbs,
 -- lists and domains are words separated by blanks, and empty for all.
 CREATE TABLE token (
     id @text@ NOT NULL PRIMARY KEY,

@@ -3,7 +3,7 @@
 
 -- How many members a list has in each role, how many addresses and users there are, in spans of at most 1,000 in the order
 -- of their keys: nobody counts a million rows, nor steps over them to one in their middle. list is 0 for addresses and
--- users; kind is a role, 4 for addresses or 5 for users; the first span begins with ''. store/span.h tells more.
+-- users; kind is a role, 4 for addresses or 5 for users; the first span begins with ''. store/people/span.h tells more.
 CREATE TABLE span (
     list @integer@ NOT NULL,
     kind @integer@ NOT NULL,

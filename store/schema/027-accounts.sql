@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Copyright (c) 2026 The Listrunner authors
 
--- The account of what strangers cost (store/account.h): how much of a kind was counted for somebody in the time that ends_at. The
+-- The account of what strangers cost (store/people/account.h): how much of a kind was counted for somebody in the time that ends_at. The
 -- tables answer and guess counted before; nobody reads them any more.
 CREATE TABLE account (
     kind @text@ NOT NULL,

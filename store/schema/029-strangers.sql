@@ -2,7 +2,7 @@
 -- Copyright (c) 2026 The Listrunner authors
 
 -- Nonmembers who are known only because a post of theirs was held, and when the last one was; and addresses that were
--- written down for that alone (store/stranger.h).
+-- written down for that alone (store/people/stranger.h).
 CREATE TABLE stranger (
     member @integer@ NOT NULL PRIMARY KEY REFERENCES member (key) ON DELETE CASCADE,
     seen_at @integer@ NOT NULL

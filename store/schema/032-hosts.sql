@@ -11,7 +11,7 @@ CREATE TABLE site (
     id @text@ NOT NULL PRIMARY KEY
 ) @clustered@;
 
--- Hosts, and until when each may do what only one may (store/host.h). Times are of the database's clock. boot names the
+-- Hosts, and until when each may do what only one may (store/hosts/host.h). Times are of the database's clock. boot names the
 -- run of the machine's kernel, state is what the host says of itself, in JSON.
 CREATE TABLE host (
     name @text@ NOT NULL PRIMARY KEY,

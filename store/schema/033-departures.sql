@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Copyright (c) 2026 The Listrunner authors
 
--- By which way who asked to leave goes (a number of lists/leave.h). 0, in requests from before: by mail.
+-- By which way who asked to leave goes (a number of lists/people/leave.h). 0, in requests from before: by mail.
 ALTER TABLE pending ADD COLUMN way @integer@ NOT NULL DEFAULT 0;
 
--- Who left a list by a way that can be undone, when, and with which options (store/departure.h). token is the SHA-256 of
+-- Who left a list by a way that can be undone, when, and with which options (store/people/departure.h). token is the SHA-256 of
 -- what undoes it, in hex; NULL: nothing does. An address that was a member twice, by itself and as its user's, has two
 -- rows with the same token. counts is 1 where a program may have done it.
 CREATE TABLE departure (
@@ -40,7 +40,7 @@ CREATE INDEX departure_who ON departure (folded);
 CREATE INDEX departure_token ON departure (token);
 CREATE INDEX departure_expires_at ON departure (expires_at);
 
--- Of which mail domain too many left a list at once (store/leave_brake.h): until closed_until further ones wait. waiting
+-- Of which mail domain too many left a list at once (store/people/leave_brake.h): until closed_until further ones wait. waiting
 -- is how many wait since closed_at. told_at: when the owners were last told; 0: not yet.
 CREATE TABLE leave_brake (
     list @integer@ NOT NULL REFERENCES list (key) ON DELETE CASCADE,

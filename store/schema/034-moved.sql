@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Copyright (c) 2026 The Listrunner authors
 
--- What an import from another list system has finished (store/bring.h), so that the same import changes nothing when it
+-- What an import from another list system has finished (store/moving/bring.h), so that the same import changes nothing when it
 -- is run again. name is the system, the site of it, and the part; list is the one that the part belongs to, NULL: none.
 CREATE TABLE moved (
     name @text@ NOT NULL PRIMARY KEY,

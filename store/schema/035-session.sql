@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Copyright (c) 2026 The Listrunner authors
 
--- Sessions of people on the pages, and the mailed links that begin them (store/session.h). token is the SHA-256 of what
+-- Sessions of people on the pages, and the mailed links that begin them (store/people/session.h). token is the SHA-256 of what
 -- a browser or a letter has, in hex. kind is 0 for a link and 1 for a session. agent is what the browser says it is.
 CREATE TABLE session (
     key @integer@ NOT NULL PRIMARY KEY,

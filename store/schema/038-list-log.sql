@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Copyright (c) 2026 The Listrunner authors
 
--- The log of each list (store/list_log.h): who changed what, when and by which door. name is in lower case where it is
+-- The log of each list (store/lists/list_log.h): who changed what, when and by which door. name is in lower case where it is
 -- an address. before and after are NULL where there was, or is, nothing.
 CREATE TABLE list_log (
     key @integer@ NOT NULL PRIMARY KEY,

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Copyright (c) 2026 The Listrunner authors
 
--- The spool that a post came into, so that it is known what is lost with one (store/lost_spool.h). Empty in rows from
+-- The spool that a post came into, so that it is known what is lost with one (store/hosts/lost_spool.h). Empty in rows from
 -- before, and in those of a program that does not know of it.
 ALTER TABLE message_id ADD COLUMN spool @text@ NOT NULL DEFAULT '';
 ALTER TABLE held ADD COLUMN spool @text@ NOT NULL DEFAULT '';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Copyright (c) 2026 The Listrunner authors
 
--- Where members of a list come from beside those who joined themselves (store/source.h). kind is a SourceKind.
+-- Where members of a list come from beside those who joined themselves (store/people/source.h). kind is a SourceKind.
 -- refresh_interval is in microseconds, 0: that of the site. Times are 0 where it was not done yet. fault is that of the
 -- last try, '': it went well. turn grows with each refresh that begins, so that an older one sees that it is over.
 CREATE TABLE list_source (

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Copyright (c) 2026 The Listrunner authors
 
--- Mails that a host sends through its MTA and back, one row a way that they go (store/canary.h): the kind of address of
+-- Mails that a host sends through its MTA and back, one row a way that they go (store/hosts/canary.h): the kind of address of
 -- the relay ("ipv4", "ipv6"; "" where it has one), and the slices of the queues out and in. mail is the Message-ID of the
 -- last one as lists record it; missing_since is 0 when it is back.
 -- The table canary is the older form, which the version before writes; a later version drops it.

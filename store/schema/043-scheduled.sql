@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Copyright (c) 2026 The Listrunner authors
 
--- Posts that the rules have let pass and that are to be sent at a time (store/scheduled.h). author is the owner or
+-- Posts that the rules have let pass and that are to be sent at a time (store/posts/scheduled.h). author is the owner or
 -- moderator on whose word one waits; NULL: somebody else's, who was asked for no standing.
 CREATE TABLE scheduled (
     number @integer@ NOT NULL PRIMARY KEY,

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Copyright (c) 2026 The Listrunner authors
 
--- Entries that a host accepted from another one, so that it is known what is lost with a spool (store/lost_spool.h).
+-- Entries that a host accepted from another one, so that it is known what is lost with a spool (store/hosts/lost_spool.h).
 -- entry is the name under which the effect is recorded, queue the one that it is for.
 CREATE TABLE handed (
     entry @text@ NOT NULL PRIMARY KEY,

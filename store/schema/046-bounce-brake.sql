@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Copyright (c) 2026 The Listrunner authors
 
--- How many members of a list, or of the list at one mail domain, failed with one reply on a day (store/bounce_brake.h).
+-- How many members of a list, or of the list at one mail domain, failed with one reply on a day (store/people/bounce_brake.h).
 -- domain '': of the list, then several tells that they are of more than one domain, the first of which is first_domain.
 -- reply is what the replies have in common, text the last one as it was said. needed: from how many on the brake closes;
 -- 0: not known yet. closed_at: when it closed; 0: it is open.

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "mail/bounce.h"
+#include "mail/bounce/bounce.h"
 
 int main(int argc, char **argv)
 {

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/trail.h"
-#include "lists/post_trace.h"
+#include "base/trail/trail.h"
+#include "lists/posts/post_trace.h"
 #include "switchboard/meta.h"
 
 #define POSTS 1000 /* a day */

@@ -55,13 +55,13 @@ DIGITS = "abcdefghijklmnopqrstuvwxyz234567"
 
 
 def brief(list_name, key):
-    """The short name as store/list_short.c describes it."""
+    """The short name as store/lists/list_short.c describes it."""
     word = "".join(letter for letter in list_name if letter.isalnum())[:16]
     return f"{word}.{''.join(DIGITS[key >> 5 * place & 31] for place in reversed(range(13)))}"
 
 
 def signed(instance, list_name, recipient, purpose="copy", when=None, local="bounces"):
-    """The address as mail/verp.h describes it, made from the secret in the database."""
+    """The address as mail/bounce/verp.h describes it, made from the secret in the database."""
     with instance.database() as store:
         secret, = store.execute("SELECT octets FROM secret ORDER BY key DESC LIMIT 1").fetchone()
         list_key, = store.execute("SELECT key FROM list WHERE list_name = ?", [list_name]).fetchone() or [0]

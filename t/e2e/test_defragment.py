@@ -130,7 +130,7 @@ def test_ten_sessions(instances, sink):
     assert index(instance) == []
 
 
-# Fields that a list adds, and fields that are not true of the whole (posting/, mail/partial.h).
+# Fields that a list adds, and fields that are not true of the whole (posting/, mail/mime/partial.h).
 NOT_COMPARED = re.compile(r"(precedence|archived-at|received|dkim-signature|arc-.*|authentication-results|received-spf|"
                           r"listrunner-loop|return-path|x-google-dkim-signature|domainkey-signature)$")
 

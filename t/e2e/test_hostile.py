@@ -281,7 +281,7 @@ def test_held(site):
 
 def test_each_post_came_or_is_kept(site):
     """A mail that cannot be read is text. Only the filter of content throws a mail away, and says so: a message in more
-    messages than it opens (DECODED_MAX in mail/content_filter.c) may hide a file."""
+    messages than it opens (DECODED_MAX in mail/mime/content_filter.c) may hide a file."""
     fill(site, "posts")
     refused = {int(number) for number, _ in site.refused}
     names = dict(MAILS)

@@ -3,7 +3,7 @@
 /* A post of any bytes: its password is taken, and no field with one is left; a post without one stays as it is. */
 #include <string.h>
 
-#include "mail/approved.h"
+#include "mail/text/approved.h"
 #include "t/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

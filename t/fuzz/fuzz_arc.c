@@ -4,7 +4,7 @@
  * sealed and is leaves with one set more. */
 #include <string.h>
 
-#include "mail/arc.h"
+#include "mail/auth/arc.h"
 #include "t/fuzz/fuzz.h"
 
 static const char pem[] = "-----BEGIN PRIVATE KEY-----\n"
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     require(chain.status != ARC_PASS);
     require(chain.instance <= ARC_INSTANCE_MAX && (chain.status != ARC_NONE || chain.instance == 0));
-    /* A mail that has no field first gets an empty line on its way, or keeps its first line (mail/dkim_keys.c). */
+    /* A mail that has no field first gets an empty line on its way, or keeps its first line (mail/auth/dkim_keys.c). */
     bool plain = message_field_count(message) > 0 && message_field(message, 0)->name_length > 0;
     if (!arc_may_seal(&chain) || !plain)
         return 0;

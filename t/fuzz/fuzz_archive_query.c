@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "store/archive_search.h"
+#include "store/archive/archive_search.h"
 #include "t/fuzz/fuzz.h"
 
 static char *directory;

@@ -4,7 +4,7 @@
  * lines of its own, and is one field. */
 #include <string.h>
 
-#include "mail/auth_results.h"
+#include "mail/auth/auth_results.h"
 #include "t/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

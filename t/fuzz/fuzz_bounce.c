@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mailbox.h"
-#include "mail/bounce.h"
+#include "mail/bounce/bounce.h"
 #include "t/fuzz/fuzz.h"
 
 static void require_status(const char *status)

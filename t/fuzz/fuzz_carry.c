@@ -10,7 +10,7 @@
 
 #include "base/fail.h"
 #include "lists/moving/leaving.h"
-#include "store/carry.h"
+#include "store/moving/carry.h"
 #include "t/fuzz/fuzz.h"
 
 static const char begin[] =

@@ -3,9 +3,9 @@
 /* Mail of any bytes with commands: each that is read can be answered, and what an answer repeats is short UTF-8. */
 #include <string.h>
 
-#include "lists/options.h"
+#include "lists/people/options.h"
 #include "runners/command/parse.h"
-#include "store/pending.h"
+#include "store/people/pending.h"
 #include "t/fuzz/fuzz.h"
 
 static void check(const MailCommand *command)

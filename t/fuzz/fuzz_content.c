@@ -4,7 +4,7 @@
  * and what it makes can be read and filtered again. */
 #include <stdint.h>
 
-#include "mail/content_filter.h"
+#include "mail/mime/content_filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
  * with a tab between them. */
 #include <string.h>
 
-#include "mail/dmarc.h"
+#include "mail/auth/dmarc.h"
 #include "mail/domain_name.h"
 #include "t/fuzz/fuzz.h"
 

@@ -3,7 +3,7 @@
 /* Any bytes as HTML: the text that is made of it is text, and text without a sign of HTML comes out as it went in. */
 #include <string.h>
 
-#include "mail/mime.h"
+#include "mail/mime/mime.h"
 #include "t/fuzz/fuzz.h"
 
 /* Is it one line without signs, blanks in a row, or characters that HTML does not have? */

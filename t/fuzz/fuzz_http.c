@@ -4,7 +4,7 @@
  * Any bytes as the head of a request, and what follows as its body: the body ends at the same place however it is cut,
  * and what is let in has a verb, a target and one length.
  */
-#include "runners/http_head.h"
+#include "runners/server/http_head.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Any bytes as one post, and cut in two as two: the issue of both forms keeps what t/mail/issue_check.h says. */
+/* Any bytes as one post, and cut in two as two: the issue of both forms keeps what t/mail/text/issue_check.h says. */
 #include <stdint.h>
 
-#include "t/mail/issue_check.h"
+#include "t/mail/text/issue_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

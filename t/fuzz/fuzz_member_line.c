@@ -4,7 +4,7 @@
  * Any bytes as a file of people: each line gives an address or a reason, their numbers grow, and at the end all bytes
  * were read.
  */
-#include "lists/member_line.h"
+#include "lists/people/member_line.h"
 
 #include "base/fail.h"
 #include "t/fuzz/fuzz.h"

@@ -8,9 +8,9 @@
  */
 #include <string.h>
 
-#include "mail/decorate.h"
 #include "mail/header.h"
 #include "mail/message.h"
+#include "mail/mime/decorate.h"
 #include "t/fuzz/fuzz.h"
 
 static void require_same(GBytes *octets, const Message *message)

@@ -3,7 +3,7 @@
 /* A moderator's answer of any bytes: few decisions; ranges go forward, reasons are UTF-8, a mistake has no reason. */
 #include <string.h>
 
-#include "lists/moderate.h"
+#include "lists/posts/moderate.h"
 #include "t/fuzz/fuzz.h"
 
 static void check_ranges(const GArray *ranges)

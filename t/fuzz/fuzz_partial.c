@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "mail/parameter.h"
-#include "mail/partial.h"
+#include "mail/mime/parameter.h"
+#include "mail/mime/partial.h"
 #include "t/fuzz/fuzz.h"
 
 #define HEAD "Content-Type: message/partial; id=x; number=1\r\n\r\n"

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Any bytes as a mail that people read, with much room for text and with little. */
 #include "t/fuzz/fuzz.h"
-#include "t/mail/readable_check.h"
+#include "t/mail/text/readable_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "lists/shadow_compare.h"
+#include "lists/trial/shadow_compare.h"
 #include "switchboard/meta.h"
 #include "t/fuzz/fuzz.h"
 

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "lists/confirm.h"
-#include "mail/template.h"
-#include "store/member.h"
+#include "lists/people/confirm.h"
+#include "mail/text/template.h"
+#include "store/people/member.h"
 #include "t/store/fixture.h"
 
 #define LIST "test.example.com"

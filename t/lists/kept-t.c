@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "lists/kept.h"
-#include "lists/letter.h"
+#include "lists/letters/letter.h"
 #include "lists/outbox_old.h"
 #include "lists/unit.h"
 #include "store/store_internal.h"

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "lists/hosts/this_host.h"
 #include "lists/kept.h"
-#include "lists/this_host.h"
 #include "lists/unit.h"
-#include "store/host.h"
+#include "store/hosts/host.h"
 #include "t/lists/fixture.h"
 #include "t/lists/places.h"
 #include "t/suite.h"

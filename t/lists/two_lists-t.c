@@ -2,14 +2,14 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Test that a change to one list, one role or one person leaves the others as they are, and that a copy of a list has
  * all of it. */
-#include "lists/domain_make.h"
-#include "lists/list_change.h"
-#include "lists/template_set.h"
-#include "store/ban.h"
-#include "store/header_match.h"
-#include "store/news.h"
-#include "store/template_text.h"
-#include "store/user.h"
+#include "lists/letters/template_set.h"
+#include "lists/making/domain_make.h"
+#include "lists/making/list_change.h"
+#include "store/lists/header_match.h"
+#include "store/lists/news.h"
+#include "store/lists/template_text.h"
+#include "store/people/ban.h"
+#include "store/people/user.h"
 #include "t/lists/fixture.h"
 #include "t/suite.h"
 

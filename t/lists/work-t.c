@@ -8,9 +8,9 @@
 
 #include "base/fs.h"
 #include "lists/event.h"
-#include "lists/letter.h"
+#include "lists/letters/letter.h"
 #include "lists/unit.h"
-#include "store/libpq.h"
+#include "store/driver/libpq.h"
 #include "store/store_internal.h"
 #include "switchboard/draft.h"
 #include "switchboard/spool.h"

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "mail/answer.h"
-#include "mail/decorate.h"
+#include "mail/bounce/verp.h"
 #include "mail/header.h"
 #include "mail/list_address.h"
 #include "mail/message.h"
-#include "mail/mime.h"
-#include "mail/parameter.h"
-#include "mail/partial.h"
-#include "mail/verp.h"
+#include "mail/mime/decorate.h"
+#include "mail/mime/mime.h"
+#include "mail/mime/parameter.h"
+#include "mail/mime/partial.h"
 #include "t/doubling.h"
 #include "t/suite.h"
 

@@ -3,10 +3,10 @@
 #include "posting/loop.h"
 #include "posting/order.h"
 
-#include "store/ban.h"
-#include "store/header_match.h"
-#include "store/list_post.h"
-#include "store/list_setting.h"
+#include "store/lists/header_match.h"
+#include "store/lists/list_post.h"
+#include "store/lists/list_setting.h"
+#include "store/people/ban.h"
 #include "t/posting/fixture.h"
 #include "t/suite.h"
 

@@ -4,7 +4,7 @@
 #include "mail/header.h"
 #include "posting/handler.h"
 #include "posting/pipeline.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 #include "t/posting/fixture.h"
 #include "t/suite.h"
 

@@ -7,7 +7,7 @@
 #include "posting/chain.h"
 #include "posting/mitigation.h"
 #include "posting/pipeline.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 #include "t/posting/fixture.h"
 #include "t/suite.h"
 

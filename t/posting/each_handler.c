@@ -12,7 +12,7 @@
 #include "posting/handler.h"
 #include "posting/mitigation.h"
 #include "posting/pipeline.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 #include "t/posting/fixture.h"
 
 static void make_busy(List *list)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "posting/post.h"
-#include "store/domain.h"
+#include "store/lists/domain.h"
 
 typedef struct Bench {
     char *folder, *path;

@@ -4,7 +4,7 @@
 
 #include "mail/address.h"
 #include "mail/header.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 #include "t/mail/corpus.h"
 #include "t/posting/fixture.h"
 #include "t/suite.h"

@@ -4,7 +4,7 @@
  * grows with its length only. */
 #include "posting/chain.h"
 #include "posting/pipeline.h"
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 #include "t/doubling.h"
 #include "t/posting/fixture.h"
 #include "t/suite.h"

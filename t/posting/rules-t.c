@@ -6,10 +6,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/ban.h"
-#include "store/header_match.h"
-#include "store/list_setting.h"
-#include "store/pace.h"
+#include "store/lists/header_match.h"
+#include "store/lists/list_setting.h"
+#include "store/people/ban.h"
+#include "store/posts/pace.h"
 #include "t/doubling.h"
 #include "t/posting/fixture.h"
 #include "t/suite.h"

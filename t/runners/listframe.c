@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "store/domain.h"
-#include "store/list.h"
-#include "store/member.h"
+#include "store/lists/domain.h"
+#include "store/lists/list.h"
+#include "store/people/member.h"
 
 static void make_lists(ListFrame *frame)
 {

@@ -15,7 +15,7 @@
 #include "base/contract.h"
 #include "lists/keys.h"
 #include "mail/message.h"
-#include "store/list.h"
+#include "store/lists/list.h"
 #include "store/store.h"
 #include "switchboard/entry.h"
 #include "t/runners/lmtprig.h"

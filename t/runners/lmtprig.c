@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/contract.h"
-#include "store/domain.h"
-#include "store/list.h"
+#include "store/lists/domain.h"
+#include "store/lists/list.h"
 #include "store/store.h"
 
 #define PATIENCE_MS 60000

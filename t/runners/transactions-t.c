@@ -16,7 +16,7 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/fs.h"
-#include "runners/list_posts.h"
+#include "runners/posts/list_posts.h"
 #include "t/runners/defragment/bench.h"
 
 #define GOOD "Subject: good\r\n\r\n"

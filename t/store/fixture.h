@@ -10,11 +10,11 @@
 #include <glib/gstdio.h>
 
 #include "base/fail.h"
-#include "store/domain.h"
-#include "store/host.h"
-#include "store/list.h"
+#include "store/hosts/host.h"
+#include "store/lists/domain.h"
+#include "store/lists/list.h"
+#include "store/people/user.h"
 #include "store/store.h"
-#include "store/user.h"
 
 typedef struct Fixture {
     char *directory;

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "store/list.h"
-#include "store/member.h"
+#include "store/lists/list.h"
+#include "store/people/member.h"
 #include "store/store_internal.h"
 #include "t/store/fixture.h"
 #include "t/suite.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "store/domain.h"
-#include "store/list.h"
 #include "store/list_reader.h"
+#include "store/lists/domain.h"
+#include "store/lists/list.h"
 
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "store/member.h"
+#include "store/people/member.h"
 #include "store/store.h"
 #include "t/suite.h"
 

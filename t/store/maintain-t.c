@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* Whether a database is there, the one that was opened, and sound; copies of it. */
-#include "store/held.h"
 #include "store/maintain.h"
-#include "store/migrate.h"
+#include "store/posts/held.h"
+#include "store/schema/migrate.h"
 #include "store/store_internal.h"
 
 #include <stdio.h>

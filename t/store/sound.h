@@ -5,8 +5,8 @@
 #include "store/store_internal.h"
 #include "t/store/fixture.h"
 
-/* Assert that columns which the table member repeats of address are equal, and that the spans (store/span.h) count the
- * rows there are. A row that breaks this ends the test. */
+/* Assert that columns which the table member repeats of address are equal, and that the spans (store/people/span.h)
+ * count the rows there are. A row that breaks this ends the test. */
 static inline void assert_sound(Fixture *fixture)
 {
     static const char *const faults[] = {

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/list_post.h"
-#include "store/migrate.h"
+#include "store/lists/list_post.h"
+#include "store/schema/migrate.h"
 #include "store/store_internal.h"
 #include "t/store/fixture.h"
 #include "t/suite.h"

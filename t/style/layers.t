@@ -1,118 +1,116 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""Files include only files of folders that they may include: one table has the directions."""
+"""Files include only headers of folders that their folder may see: one table has the directions, lowest first."""
 import os
 import re
 
 import tree
 
-# A layer is a path prefix; the longest that fits a file is its layer. What it
-# may include are path prefixes too; its own folder is always among them,
-# except in runners/, where the skeletons do not see each other.
-LAYERS = {
-    "base/": ["base/"],
-    "switchboard/": ["base/", "switchboard/"],
-    "mail/": ["base/", "mail/"],
-    "net/": ["base/", "net/"],
-    "store/": ["base/", "store/"],
-    "posting/": ["base/", "mail/", "store/", "posting/"],
-    "lists/": ["base/", "mail/", "store/", "switchboard/draft.h", "switchboard/intake.h", "switchboard/meta.h",
-               "switchboard/name.h", "switchboard/prepared.h", "switchboard/spool.h", "lists/"],
-    # The rules and handlers are below what people may do with lists, which alone tries them.
-    "lists/trial": ["base/", "mail/", "store/", "switchboard/meta.h", "switchboard/spool.h", "posting/", "lists/"],
-    # It looks into entries, and changes none.
-    "lists/queue_shape": ["base/", "mail/copy.h", "switchboard/", "lists/keys.h", "lists/queue_shape"],
-    "master/": ["base/", "master/"],
-    "cli/": ["base/", "mail/", "net/dns_wait.h", "store/", "switchboard/", "lists/", "cli/"],
-    "lists/keys.h": [],
-    "runners/process": ["base/", "runners/process"],
-    "runners/runner": ["base/", "switchboard/", "runners/process.h", "runners/runner", "runners/sweep.h"],
-    "runners/sweep": ["base/", "switchboard/", "runners/sweep"],
-    "runners/list_runner": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
-                            "runners/kept_rows.h", "lists/keys.h", "runners/units.h",
-                            "runners/list_runner"],
-    "runners/kept_rows": ["base/", "switchboard/", "store/", "lists/", "runners/runner.h", "runners/list_runner.h",
-                          "runners/kept_rows"],
-    "runners/orders": ["base/", "switchboard/", "lists/queue_shape.h", "lists/site_state.h", "runners/orders"],
-    "runners/units": ["base/", "switchboard/", "store/", "lists/", "runners/runner.h", "runners/units"],
-    "runners/list_posts": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
-                           "lists/keys.h", "runners/list_runner.h", "runners/list_posts"],
-    "runners/names": ["base/", "mail/domain_name.h", "mail/names.h", "net/dns.h", "runners/names"],
-    "runners/post_names": ["base/", "mail/", "posting/", "store/list_setting.h", "runners/runner.h", "lists/keys.h",
-                           "runners/list_posts.h", "runners/list_runner.h", "runners/names.h", "runners/post_names"],
-    "runners/copy_sign": ["base/", "switchboard/", "mail/", "lists/keys.h", "runners/copy_sign"],
-    "runners/post_hop": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
-                         "lists/keys.h", "runners/list_posts.h", "runners/post_hop", "runners/blocks.h",
-                         "runners/fan_out.h",
-                         "runners/copies.h", "runners/copy_sign.h"],
-    "runners/fan_out": ["base/", "store/host.h", "store/store.h", "switchboard/meta.h", "runners/fan_out"],
-    "runners/blocks": ["base/", "switchboard/", "store/topic.h", "posting/", "runners/blocks", "runners/copies.h"],
-    "runners/copies": ["base/", "mail/", "posting/", "runners/copies"],
-    "runners/lists": ["base/", "mail/", "net/mx.h", "store/", "switchboard/spool.h", "lists/this_host.h",
-                      "runners/lists"],
-    "runners/listener": ["base/", "net/", "runners/server.h", "runners/listener"],
-    "runners/server": ["base/", "runners/process.h", "runners/server"],
-    "runners/http": ["base/", "runners/server.h", "runners/http"],
+BASE = ["base", "base/trail"]
+MAIL = ["mail", "mail/auth", "mail/bounce", "mail/mime", "mail/text"]
+# The tables, which all above the store may see. They see neither the drivers nor the schema.
+STORE = ["store", "store/archive", "store/hosts", "store/lists", "store/moving", "store/people", "store/posts"]
+POSTING = ["posting", "posting/handlers", "posting/rules"]
+LISTS = ["lists", "lists/archive", "lists/hosts", "lists/letters", "lists/making", "lists/moving", "lists/people",
+         "lists/posts", "lists/site", "lists/sources", "lists/trial"]
+CLI = ["cli", "cli/admin", "cli/archive", "cli/backup", "cli/lists", "cli/moving", "cli/people", "cli/queues"]
+
+# A folder sees itself, and these. What is in none of these rows is in no layer.
+FOLDERS = {
+    "base": ["base/trail"],
+    "base/trail": ["base"],
+    "switchboard": BASE,
+    "master": BASE,
+    "net": BASE,
+    "mail": BASE,
+    "mail/auth": BASE + ["mail"],
+    "mail/mime": BASE + ["mail"],
+    "mail/bounce": BASE + ["mail", "mail/mime"],
+    "mail/text": BASE + ["mail", "mail/mime"],
+    "store": BASE + STORE + ["store/driver", "store/schema"],
+    "store/driver": BASE + ["store", "store/hosts"],
+    "store/schema": BASE + ["store", "store/driver"],
+    "store/archive": BASE + ["store", "store/schema"],
+    "store/hosts": BASE + ["store", "store/schema", "store/lists", "store/posts"],
+    "store/lists": BASE + ["store", "store/people"],
+    "store/people": BASE + ["store", "store/lists", "store/posts"],
+    "store/posts": BASE + ["store", "store/lists", "store/people"],
+    "store/moving": BASE + STORE + ["store/driver", "store/schema"],
+    "posting": BASE + MAIL + STORE + POSTING,
+    "posting/handlers": BASE + MAIL + STORE + POSTING,
+    "posting/rules": BASE + MAIL + STORE + POSTING,
+    "lists": BASE + MAIL + STORE + ["switchboard", "lists/letters", "lists/making", "lists/people"],
+    "lists/hosts": BASE + STORE + ["switchboard"],
+    "lists/archive": BASE + MAIL + STORE + ["posting", "lists"],
+    "lists/letters": BASE + MAIL + STORE + ["switchboard", "lists"],
+    "lists/people": BASE + MAIL + STORE + ["switchboard", "lists", "lists/letters", "lists/posts"],
+    "lists/posts": BASE + MAIL + STORE + ["switchboard", "lists", "lists/archive", "lists/hosts", "lists/letters",
+                                          "lists/people"],
+    "lists/sources": BASE + STORE + ["net", "lists", "lists/letters", "lists/people"],
+    "lists/making": BASE + MAIL + STORE + ["switchboard", "lists", "lists/archive", "lists/letters", "lists/people",
+                                           "lists/posts"],
+    "lists/moving": BASE + MAIL + STORE + ["switchboard", "lists", "lists/letters", "lists/making", "lists/people"],
+    "lists/site": BASE + MAIL + STORE + ["switchboard", "lists", "lists/hosts", "lists/making", "lists/posts"],
+    # The rules and handlers are below what people may do with lists; only these two try them.
+    "lists/trial": BASE + MAIL + STORE + POSTING + ["switchboard", "lists", "lists/archive", "lists/letters",
+                                                    "lists/posts"],
+    "runners": BASE + ["switchboard"],
+    "runners/posts": BASE + MAIL + STORE + POSTING + LISTS + ["switchboard", "net", "runners"],
+    "runners/server": BASE + MAIL + STORE + ["switchboard", "net", "lists/hosts", "lists/site", "runners"],
 }
-LAYERS["lists/shadow"] = LAYERS["lists/trial"]
-# Members come from web servers, too.
-LAYERS["lists/source_url"] = LAYERS["lists/"] + ["net/http_client.h"]
-LAYERS["lists/post_archivers"] = LAYERS["lists/trial"]
-LAYERS["cli/cmd_shadow"] = LAYERS["cli/"] + ["net/lmtp_door.h", "net/lmtp_server.h"]
+for folder in CLI:
+    FOLDERS[folder] = BASE + MAIL + STORE + LISTS + CLI + ["switchboard"]
+for folder in ("cli/admin", "cli/moving"):  # they ask the DNS, and listen for a copy of the mail
+    FOLDERS[folder] = FOLDERS[folder] + ["net"]
 # A runner sees all that is below it, the skeletons, and its own folder.
-RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists/", "runners/runner.h",
-          "runners/process.h", "runners/sweep.h",
-          "runners/listener.h", "runners/lists.h",
-          "runners/http.h", "runners/http_guard.h", "runners/http_path.h", "runners/list_posts.h",
-          "runners/list_runner.h", "runners/kept_rows.h", "runners/names.h", "runners/orders.h",
-          "runners/post_names.h",
-          "runners/post_hop.h",
-          "runners/copy_sign.h", "lists/keys.h", "runners/units.h"]
+RUNNER = BASE + MAIL + STORE + POSTING + LISTS + ["switchboard", "net", "runners", "runners/posts", "runners/server"]
+# Tables of settings are in the library below all others (base/config_table.h). They see base, and these headers.
+SETTINGS = ("settings.c", "site_settings.c")
+SETTINGS_SEE = ["posting/words.h", "lists/event_type.h", "lists/moving/old_address.h", "lists/letters/template_host.h",
+                "runners/server/http_settings.h"]
 
 # Foreign headers and where they are at home.
 HOMES = {
     r"ini\.h": ["base/config_read.c"],
-    r"sqlite3\.h": ["store/store_sqlite.c"],
-    r"libpq.*": ["store/libpq.h"],
-    r"mysql\.h": ["store/libmariadb.h"],
-    r"(mysqld_error|errmsg)\.h": ["store/store_mysql.c"],
+    r"sqlite3\.h": ["store/driver/store_sqlite.c"],
+    r"libpq.*": ["store/driver/libpq.h"],
+    r"mysql\.h": ["store/driver/libmariadb.h"],
+    r"(mysqld_error|errmsg)\.h": ["store/driver/store_mysql.c"],
     r"jansson\.h": ["base/control", "mail/", "switchboard/", "lists/", "runners/", "cli/", "master/"],
     r"event2/.*": ["net/", "master/", "runners/"],
     r"openssl/(ssl|err)\.h": ["net/"],
     r"ares.*": ["net/"],
     r"curl/.*": ["net/"],
-    r"ldap\.h": ["lists/source_ldap"],
-    r"gmime/.*": ["mail/", "posting/", "runners/"],
+    r"ldap\.h": ["lists/sources/source_ldap"],
+    r"gmime/.*": ["mail/mime/"],
 }
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 
 
-# Tables of settings are in the library below all others (base/config_table.h).
-SETTINGS = ("settings.c", "site_settings.c")
-
-
-def allowed_for(name):
-    if os.path.basename(name) in SETTINGS:
-        return ["base/", "posting/words.h", "lists/event_type.h", "lists/moving/old_address.h",
-                "lists/template_host.h", "runners/http_settings.h"]
-    layers = [prefix for prefix in LAYERS if name.startswith(prefix)]
-    if layers:
-        return LAYERS[max(layers, key=len)]
-    folder = re.match(r"runners/[^/]+/", name)
-    return RUNNER + [folder.group()] if folder else None
+def seen_by(name):
+    """The folders whose headers a file may include, or None."""
+    folder = os.path.dirname(name)
+    if folder in FOLDERS:
+        return FOLDERS[folder] + [folder]
+    return RUNNER + [folder] if re.fullmatch(r"runners/[^/]+", folder) else None
 
 
 def ours(name, included):
-    allowed = allowed_for(name)
-    if allowed is None:
+    seen, folder = seen_by(name), os.path.dirname(included)
+    settings = os.path.basename(name) in SETTINGS
+    if settings:
+        seen = BASE
+    if seen is None:
         return "%s is in no layer" % name
     if not os.path.exists(os.path.join(tree.TOP, included)) and included not in GENERATED:
         return '%s includes "%s", which is no path from the top' % (name, included)
-    if not any(included.startswith(prefix) for prefix in allowed):
-        return '%s includes "%s"; allowed are %s' % (name, included, " ".join(allowed) or "none")
-    if included.endswith("_internal.h") and os.path.dirname(included) != os.path.dirname(name):
+    if folder not in seen and not (settings and included in SETTINGS_SEE):
+        return '%s includes "%s"; it may see %s' % (name, included, " ".join(seen))
+    # The tables of the store refer to each other, whatever folder they are in.
+    home = "store" if folder.startswith("store/") else folder
+    if included.endswith("_internal.h") and not (os.path.dirname(name) + "/").startswith(home + "/"):
         return '%s includes "%s", which is for its own folder only' % (name, included)
     return None
 
@@ -135,10 +133,10 @@ def order(name, includes):
 # Files that need each other, a pair of .c and .h (and its _internal.h) counting as one. Two may; these are more.
 CIRCLES = [
     {"base/config", "base/config_check", "base/config_table"},
-    {"lists/ban", "lists/change", "lists/family", "lists/setting_check", "lists/style"},
-    {"lists/confirm", "lists/departure", "lists/held_post", "lists/leave", "lists/leave_brake", "lists/options",
-     "lists/people", "lists/subscription"},
-    {"lists/trial", "lists/trial_judge", "lists/trial_mail"},
+    {"lists/change", "lists/making/family", "lists/making/setting_check", "lists/making/style", "lists/people/ban"},
+    {"lists/people/confirm", "lists/people/departure", "lists/people/leave", "lists/people/leave_brake",
+     "lists/people/options", "lists/people/people", "lists/people/subscription", "lists/posts/held_post"},
+    {"lists/trial/trial", "lists/trial/trial_judge", "lists/trial/trial_mail"},
     {"master/group", "master/pause", "master/sampler", "master/scaler", "master/supervisor", "master/worker"},
     {"posting/authenticity", "posting/authors", "posting/loop", "posting/post", "posting/rule"},
     {"runners/rest/resources", "runners/rest/rest", "runners/rest/scope"},

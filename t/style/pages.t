@@ -25,7 +25,7 @@ def texts():
     for path in sorted(Path(tree.TOP, "etc/web").glob("*.mustache")):
         for text in TEXT.findall(path.read_text()):
             found.setdefault(" ".join(text.split()), []).append(path.name)
-    for path in [*sorted(Path(tree.TOP, "runners/web").glob("*.c")), Path(tree.TOP, "lists/attention.c")]:
+    for path in [*sorted(Path(tree.TOP, "runners/web").glob("*.c")), Path(tree.TOP, "lists/site/attention.c")]:
         for text in MARKED.findall(path.read_text()):
             found.setdefault(quoted(text), []).append(path.name)
     return found

@@ -14,10 +14,11 @@ READ = re.compile(r'\bconfig_(?:string|integer|bool|duration|size|list)\('
 FAMILY = re.compile(r'\bconfig_family(?:_sections)?\((?:[^"(),]|\([^()]*\))+,\s*"(\w+)"\)')
 # A section of a family, by the name of its member.
 MEMBER = re.compile(r'\bg_str(?:concat|dup_printf)\("(transport|reply|archiver)\.')
-# The programs that link these files of runners/; the others there belong to all.
-LINKED = {"runners/post_hop.c": ("in", "pipeline"), "runners/blocks.c": ("in", "pipeline"),
-          "runners/fan_out.c": ("in", "pipeline"),
-          "runners/post_names.c": ("in", "pipeline"), "runners/lists.c": ("lmtp", "mta")}
+# Folders of what runners share. Their files belong to all runners, but for these, which only some programs link.
+FRAMES = ("posts", "server")
+LINKED = {"runners/posts/post_hop.c": ("in", "pipeline"), "runners/posts/blocks.c": ("in", "pipeline"),
+          "runners/posts/fan_out.c": ("in", "pipeline"),
+          "runners/posts/post_names.c": ("in", "pipeline"), "runners/server/lists.c": ("lmtp", "mta")}
 # Read by list_posts.c into what the runners of posts share, and used only by in and pipeline, whose tables say so.
 SHARED = {"pipeline", "archiver.", "rules", "handlers", "dkim.", "external.", "authentication"}
 
@@ -52,7 +53,8 @@ for path in tree.files(".c", folders=["runners"]):
     parts = path.split("/")
     if parts[-1] in ("settings.c", "site_settings.c"):
         continue  # checks look at all of it
-    for runner in LINKED.get(path, (tree.program_of(parts[1]) if len(parts) > 2 else "*",)):
+    shared = len(parts) == 2 or parts[1] in FRAMES
+    for runner in LINKED.get(path, ("*" if shared else tree.program_of(parts[1]),)):
         for section, key in reads(path):
             count += 1
             if runner == "*" and section in SHARED:

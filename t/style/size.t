@@ -15,7 +15,7 @@ COLUMNS = 120
 # "file" or "file:function" and why.
 EXCEPTIONS = {
     "t/runners/posts-t.c": "all that in and pipeline do with a post, over one bench",
-    "store/member.c:member_add": "a member is five values, and a struct would be filled at each call for one use",
+    "store/people/member.c:member_add": "a member is five values, and a struct would be filled at each call for one",
 }
 
 # A definition in this style: something like a name and a parenthesis in the

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Shows mails as mail/readable.h reads them: read-mail FILE... */
+/* Shows mails as mail/text/readable.h reads them: read-mail FILE... */
 #include <stdio.h>
 
-#include "t/mail/readable_print.h"
+#include "t/mail/text/readable_print.h"
 
 int main(int argc, char **argv)
 {

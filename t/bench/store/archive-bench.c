@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "store/archive_search.h"
+#include "store/archive/archive_search.h"
 #include "t/bench/store/figures.h"
 
 #define WORDS 120000

@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lists/join.h"
-#include "lists/workflow.h"
+#include "lists/people/join.h"
+#include "lists/people/workflow.h"
 #include "lists/work.h"
-#include "store/domain.h"
+#include "store/lists/domain.h"
 #include "store/store.h"
 #include "store/store_internal.h"
 #include "t/bench/store/figures.h"

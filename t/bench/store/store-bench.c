@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/domain.h"
-#include "store/list.h"
-#include "store/member.h"
+#include "store/lists/domain.h"
+#include "store/lists/list.h"
+#include "store/people/member.h"
 #include "store/store.h"
 #include "t/bench/store/figures.h"
 

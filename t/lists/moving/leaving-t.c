@@ -5,9 +5,9 @@
 #include "lists/moving/leaving.h"
 
 #include "base/fail.h"
-#include "store/carry.h"
+#include "store/moving/carry.h"
+#include "store/people/user.h"
 #include "store/secret.h"
-#include "store/user.h"
 #include "t/lists/fixture.h"
 #include "t/suite.h"
 

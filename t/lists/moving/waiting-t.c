@@ -3,7 +3,7 @@
 /* Test that held posts come once: by an import that was cut short and is done again, into two lists. */
 #include "lists/moving/moving.h"
 
-#include "store/held.h"
+#include "store/posts/held.h"
 #include "t/lists/fixture.h"
 #include "t/suite.h"
 #include "t/text.h"

@@ -7,8 +7,8 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 
-#include "lists/archive_maildir.h"
-#include "t/store/archive_fixture.h"
+#include "lists/archive/archive_maildir.h"
+#include "t/store/archive/archive_fixture.h"
 
 #define CATS "cats.example.org"
 #define DOGS "dogs.example.org"

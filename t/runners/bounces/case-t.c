@@ -5,11 +5,11 @@
 
 #include "base/clock.h"
 #include "lists/keys.h"
+#include "mail/bounce/verp.h"
 #include "mail/message.h"
-#include "mail/verp.h"
 #include "runners/bounces/score.h"
-#include "store/bounce.h"
-#include "store/list_log.h"
+#include "store/lists/list_log.h"
+#include "store/people/bounce.h"
 #include "store/secret.h"
 #include "t/runners/listframe.h"
 

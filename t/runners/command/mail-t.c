@@ -7,13 +7,13 @@
 
 #include "base/clock.h"
 #include "lists/keys.h"
-#include "mail/verp.h"
-#include "runners/list_runner.h"
-#include "store/held.h"
-#include "store/pending.h"
+#include "mail/bounce/verp.h"
+#include "runners/posts/list_runner.h"
+#include "store/people/pending.h"
+#include "store/posts/held.h"
+#include "store/posts/ticket.h"
 #include "store/secret.h"
 #include "store/store_internal.h"
-#include "store/ticket.h"
 #include "t/runners/listframe.h"
 
 #define ANNE "anne@example.org"

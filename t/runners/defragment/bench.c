@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/contract.h"
 #include "base/fs.h"
-#include "store/domain.h"
+#include "store/lists/domain.h"
 
 static void configure(Bench *bench, const char *more)
 {

@@ -59,7 +59,7 @@ char *bench_message(Entry *entry);
 char *bench_body(Entry *entry);
 /* Open one more connection to the store; store_free(). */
 Store *bench_store(const Bench *bench);
-/* Return the only set of parts in the index (store/fragment.h). */
+/* Return the only set of parts in the index (store/posts/fragment.h). */
 FragmentSet *bench_set(const Bench *bench);
 /* Write into the index that this entry, as the part with that number, joined the only set. */
 void bench_join(const Bench *bench, const char *file, int number);

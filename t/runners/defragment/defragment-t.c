@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "lists/fragment_wake.h"
+#include "lists/posts/fragment_wake.h"
 #include "t/lists/places.h"
 #include "t/runners/defragment/bench.h"
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "lists/digest_send.h"
 #include "lists/keys.h"
-#include "store/member.h"
+#include "lists/posts/digest_send.h"
+#include "store/people/member.h"
 #include "switchboard/fault.h"
 #include "t/runners/listframe.h"
 

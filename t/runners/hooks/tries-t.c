@@ -9,7 +9,7 @@
 #include "lists/event.h"
 #include "lists/keys.h"
 #include "runners/hooks/hook.h"
-#include "runners/units.h"
+#include "runners/posts/units.h"
 #include "store/event_row.h"
 #include "store/store.h"
 #include "switchboard/operate.h"

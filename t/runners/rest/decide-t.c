@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "lists/workflow.h"
-#include "mail/template.h"
+#include "lists/people/workflow.h"
+#include "mail/text/template.h"
 #include "runners/rest/subscriptions.h"
-#include "store/held.h"
-#include "store/pending.h"
+#include "store/people/pending.h"
+#include "store/posts/held.h"
 #include "store/store_internal.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"

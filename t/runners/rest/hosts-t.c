@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "store/host.h"
-#include "store/list_post.h"
+#include "store/hosts/host.h"
+#include "store/lists/list_post.h"
 #include "switchboard/meta.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"

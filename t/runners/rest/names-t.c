@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "runners/rest/subscriptions.h"
-#include "store/pending.h"
+#include "store/people/pending.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"
 #include "t/suite.h"

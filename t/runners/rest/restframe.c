@@ -6,12 +6,12 @@
 
 #include <glib/gstdio.h>
 
-#include "lists/token.h"
+#include "lists/people/token.h"
 
 static Http http;
 static char *directory;
 
-/* ---- in place of runners/http.c ---- */
+/* ---- in place of runners/server/http.c ---- */
 
 const Config *http_config(const Http *own)
 {

@@ -2,15 +2,15 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Test the runner rest without its sockets. restframe.c stands in place of runners/http.c. A test fills in the fields
- * of a request in an HttpCall, calls rest_frame_handle(), and finds the answer in the same HttpCall.
+ * Test the runner rest without its sockets. restframe.c stands in place of runners/server/http.c. A test fills in the
+ * fields of a request in an HttpCall, calls rest_frame_handle(), and finds the answer in the same HttpCall.
  */
 #include <glib.h>
 #include <stdbool.h>
 
 #include "base/config.h"
-#include "runners/http.h"
 #include "runners/rest/rest.h"
+#include "runners/server/http.h"
 
 struct Http {
     const HttpSpec *spec;

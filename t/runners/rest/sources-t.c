@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "store/source.h"
+#include "store/people/source.h"
 #include "switchboard/meta.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"

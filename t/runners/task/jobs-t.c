@@ -4,8 +4,8 @@
  * one. And that a fault of one thing keeps a job from no other. */
 #include "base/clock.h"
 #include "lists/keys.h"
-#include "store/held.h"
-#include "store/list.h"
+#include "store/lists/list.h"
+#include "store/posts/held.h"
 #include "t/runners/listframe.h"
 
 int task_main(int argc, char **argv);

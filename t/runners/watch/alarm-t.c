@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "lists/attention.h"
+#include "lists/site/attention.h"
 #include "t/lists/places.h"
 #include "t/suite.h"
 

@@ -5,7 +5,7 @@
 #include "runners/watch/sender.h"
 
 #include "base/clock.h"
-#include "store/canary.h"
+#include "store/hosts/canary.h"
 #include "store/store_internal.h"
 #include "t/lists/fixture.h"
 #include "t/lists/places.h"

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/web/desk_group.h"
 
-#include "store/list_setting.h"
+#include "store/lists/list_setting.h"
 #include "t/suite.h"
 
 static void test_each_setting_once(void)

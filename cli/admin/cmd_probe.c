@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* listrunner probe: a mail through the MTA and back. */
+#include <stdio.h>
+
+#include "base/fail.h"
+#include "cli/admin/probe.h"
+#include "cli/command.h"
+#include "cli/control_client.h"
+#include "cli/listing.h"
+#include "cli/plain.h"
+#include "lists/site/round_trip.h"
+#include "store/lists/domain.h"
+
+static int patience = 60; /* seconds */
+
+/* The domain that was named, or the first one; NULL: there is none. g_free() */
+static char *domain_of(Site *site, const char *named, GError **error)
+{
+    Store *store = site_store(site, false, error);
+    g_autoptr(GPtrArray) all = store && !named ? domain_all(store, error) : NULL;
+    if (!store || named)
+        return store ? g_strdup(named) : NULL;
+    if (all && all->len == 0)
+        fail(error, FAIL_MISSING, "there is no domain yet: listrunner setup, or listrunner domain create DOMAIN");
+    return all && all->len > 0 ? g_strdup(((const Domain *)all->pdata[0])->mail_host) : NULL;
+}
+
+static const char *word_of(ProbeEnd end)
+{
+    static const char *const words[] = {
+        [PROBE_BACK] = "back",
+        [PROBE_NOT_SENT] = "not sent",
+        [PROBE_NOT_HANDED] = "not handed in",
+        [PROBE_NOT_COPIED] = "not copied",
+    };
+    return words[end];
+}
+
+static int run(Site *site, int argc, char **argv, GError **error)
+{
+    g_autoptr(GError) cause = NULL;
+    g_autoptr(ControlClient) running = control_client_open(site, &cause);
+    if (!running)
+        return control_client_refused(&cause, error);
+    g_autofree char *domain = domain_of(site, argc > 0 ? argv[0] : NULL, error);
+    ProbeResult result = {0};
+    if (!domain || !probe_run(site, domain, patience, &result, error))
+        return TOOL_LATER;
+    g_autofree char *text = probe_text(&result, site_config(site, NULL), domain);
+    bool back = result.end == PROBE_BACK;
+    if (json_option) {
+        json_t *row = json_pack("{ss sb ss sf ss}", "domain", domain, "back", back, "state", word_of(result.end),
+                                "seconds", (double)result.took / G_USEC_PER_SEC, "text", text);
+        listing_json(row);
+        json_decref(row);
+    } else if (back) {
+        puts(text);
+    } else {
+        plain_complain("%s", text);
+    }
+    return back ? TOOL_OK : TOOL_NOT_SO;
+}
+
+static const GOptionEntry options[] = {
+    {"timeout", 0, 0, G_OPTION_ARG_INT, &patience, "how long to wait until it is back (default 60)", "SECONDS"},
+    JSON_OBJECT_OPTION,
+    G_OPTION_ENTRY_NULL,
+};
+
+const Command cmd_probe = {
+    .name = "probe",
+    .arguments = "[DOMAIN]",
+    .summary = "Send a mail through the mail server and back, and say how far it came",
+    .details = "Two lists are made in the domain (by default the first one) for as long as it takes, " ROUND_TRIP_PROBE
+               "\n"
+               "and " ROUND_TRIP_PROBE
+               "-return. The mail goes out to the mail server, comes back to the first one, and\n"
+               "its copy by the same way to the second. Exit codes: 1 it did not come back; 3 not running; 66 there\n"
+               "is no such domain.",
+    .most = 1,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/making/setting_check.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "lists/making/family.h"
+#include "store/lists/list.h"
+
+/* The one that is built in, and those of the configuration. */
+static char *allowed_names(const ListSetting *row, const char *const *configured)
+{
+    g_autoptr(GString) names = g_string_new(row->fallback);
+    for (; *configured; configured++)
+        g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", *configured);
+    return g_strdup(names->len > 0 ? names->str : "nothing, until there is one");
+}
+
+bool setting_check(const Config *config, const char *setting, const char *value, GError **error)
+{
+    bool ordered = g_str_has_suffix(setting, "_chain") || g_str_has_suffix(setting, "_pipeline");
+    bool several = strcmp(setting, "archivers") == 0;
+    const char *family = strcmp(setting, "transport") == 0        ? "transport"
+                         : several                                ? "archiver"
+                         : g_str_has_suffix(setting, "_chain")    ? "chain"
+                         : g_str_has_suffix(setting, "_pipeline") ? "pipeline"
+                                                                  : NULL;
+    const ListSetting *row = list_setting_find(setting, error);
+    if (row && strcmp(setting, "family") == 0 && *value && !family_section_exists(config, value))
+        return fail(error, FAIL_NEVER,
+                    "%s: there is no section [style.%s] with fixed or limited settings in the "
+                    "configuration",
+                    setting, value);
+    if (!row || !family)
+        return row != NULL;
+    if (strcmp(value, row->fallback) == 0) /* a chain or pipeline that is built in */
+        return true;
+    if (!*value && ordered)
+        return fail(error, FAIL_NEVER, "%s: the name of a [%s.NAME] is missing", setting, family);
+    g_auto(GStrv) words = g_strsplit_set(value, several ? ",\r\n" : "", -1);
+    for (char **word = words; *word; word++) {
+        const char *name = g_strstrip(*word);
+        g_autofree char *section = g_strdup_printf("%s.%s", family, name);
+        if (!*name || config_has_section(config, section) || (several && strcmp(name, ARCHIVERS_NONE) == 0))
+            continue;
+        g_autofree char *known = allowed_names(row, config_family(config, family));
+        return fail(error, FAIL_NEVER, "%s: there is no [%s] in the configuration; allowed: %s", setting, section,
+                    known);
+    }
+    return true;
+}

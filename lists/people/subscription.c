@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/people/subscription.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/mailbox.h"
+#include "lists/event.h"
+#include "lists/letters/letter.h"
+#include "lists/letters/moderator_letter.h"
+#include "lists/letters/token_return.h"
+#include "lists/people/departure.h"
+#include "lists/people/leave.h"
+#include "lists/people/leave_brake.h"
+#include "lists/people/roster.h"
+#include "lists/people/subscription_internal.h"
+#include "lists/people/workflow.h"
+#include "store/lists/list_setting.h"
+#include "store/people/ban.h"
+#include "store/people/user.h"
+#include "store/posts/autoresponse.h"
+
+#define TOKEN_VALUES 4
+
+void subscription_clear(Subscription *subscription)
+{
+    g_clear_pointer(&subscription->list_id, g_free);
+    g_clear_pointer(&subscription->address, g_free);
+}
+
+const char *subscription_result_text(SubscriptionResult result)
+{
+    static const char *const texts[] = {
+        [SUBSCRIPTION_DONE] = "done",
+        [SUBSCRIPTION_ASKED_PERSON] = "asked-person",
+        [SUBSCRIPTION_PERSON_WAITS] = "nothing-sent (the person was asked within a day)",
+        [SUBSCRIPTION_ASKED_MODERATOR] = "asked-moderator",
+        [SUBSCRIPTION_MODERATOR_WAITS] = "nothing-sent (it waits for a moderator)",
+        [SUBSCRIPTION_NO_CHANGE] = "no-change",
+        [SUBSCRIPTION_LIMITED] = "nothing-sent (too many letters today)",
+        [SUBSCRIPTION_BAD_ADDRESS] = "bad-address",
+        [SUBSCRIPTION_OWN_ADDRESS] = "own-address (mail to it comes to a list of this site)",
+        [SUBSCRIPTION_BANNED] = "banned",
+        [SUBSCRIPTION_BAD_TOKEN] = "bad-token",
+        [SUBSCRIPTION_NOT_SAID] = "ignored (the answer does not say that it confirms)",
+        [SUBSCRIPTION_POSTED] = "posted",
+        [SUBSCRIPTION_RESTORED] = "restored",
+        [SUBSCRIPTION_REFUSED] = "refused",
+        [SUBSCRIPTION_KEPT] = "kept",
+        [SUBSCRIPTION_TAKEN] = "refused (the new address has an account of its own)",
+    };
+    return texts[result];
+}
+
+/* ---- letters ---- */
+
+bool subscription_tell_owners(Work *work, const List *list, const Pending *request, const char *template,
+                              const char *name, GError **error)
+{
+    g_autofree char *owner = list_address(list, "owner"), *bounces = list_address(list, "bounces");
+    g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, request->number);
+    const TemplateValue values[] = {
+        {"address", request->address}, {"number", number}, {name ? "user_name" : NULL, name}, {0}};
+    char **all = letter_owners(work_store(work), list, work_site(work)->site_owner, error);
+    ListLetter letter = {.template = template, .values = values, .to = owner, .recipients = all,
+                         .envelope_sender = bounces};
+    return all && work_letter(work, list, &letter, error);
+}
+
+/* A sentence that says who asked, from where and when, so that a person can tell the own request from another's;
+ * g_free(). The new address of somebody is told about the answer of the old one. */
+static char *asked_text(const Work *work, const List *list, const Pending *request, const char *language)
+{
+    const Actor *actor = work_actor(work);
+    g_autoptr(GDateTime) now = g_date_time_new_from_unix_utc(work_now(work) / CLOCK_SECOND);
+    g_autofree char *time = g_date_time_format(now, "%Y-%m-%d %H:%M UTC");
+    bool approved = request->kind != PENDING_CHANGE_ADDRESS && (request->facts & FACT_APPROVED);
+    const char *key = approved                                                    ? "asked_moderator"
+                      : actor->door == DOOR_MAIL && actor->address && actor->host ? "asked_mail"
+                      : actor->door == DOOR_MAIL && actor->address                ? "asked_mail_here"
+                      : actor->door == DOOR_REST || actor->door == DOOR_PAGE      ? "asked_rest"
+                                                                                  : "asked_site";
+    const TemplateValue values[] = {{"sender", actor->address}, {"host", actor->host}, {"time", time}, {0}};
+    return letter_sentence(work, list, language, key, values);
+}
+
+static bool write_token(Work *work, const List *list, const Pending *request, const TokenLetter *about,
+                        const char *token, GError **error)
+{
+    g_auto(TokenReturn) back = {0};
+    token_return_make(work, list, about->no_answer ? "" : token, &back);
+    int64_t days = (request->expires_at - work_now(work)) / (24 * 3600 * CLOCK_SECOND);
+    g_autofree char *left = g_strdup_printf("%" G_GINT64_FORMAT, MAX(days, 1));
+    /* Where the answer concerns more than the list, neither its language nor its name is used. */
+    bool of_site = request->kind == PENDING_CHANGE_ADDRESS;
+    g_autofree char *language = letter_language(work, of_site ? NULL : list, about->to);
+    g_autofree char *asked = asked_text(work, list, request, language);
+    g_autofree char *page = about->no_answer ? g_strdup("") : letter_page(work, list, language, "confirm", token);
+    TemplateValue values[7 + TOKEN_VALUES + 1] = {{"address", request->address},
+                                                  {"token", about->no_answer ? "" : token},
+                                                  {"confirm_email", back.address},
+                                                  {"mark", back.mark},
+                                                  {"days", left},
+                                                  {"asked", asked},
+                                                  {"page", page}};
+    for (size_t at = 0; about->values && about->values[at].name && at < TOKEN_VALUES; at++)
+        values[7 + at] = about->values[at];
+    ListLetter letter = {.template = about->template, .values = values, .language = language,
+                         .from_name = of_site ? NULL : list->settings->display_name,
+                         .from = about->no_answer ? work_site(work)->site_owner : back.address, .to = about->to,
+                         .personal = true};
+    return work_letter(work, list, &letter, error);
+}
+
+/* ---- steps ---- */
+
+static void tell_opened(Work *work, const List *list, const Pending *request, const char *waits_for)
+{
+    if (request->kind == PENDING_JOIN || request->kind == PENDING_LEAVE)
+        event_tell(work, EVENT_REQUEST_OPENED, list->list_id,
+                   json_pack("{ss ss sI ss}", "kind", pending_kind_text(request->kind), "email", request->address,
+                             "number", (json_int_t)request->number, "waits_for", waits_for));
+}
+
+bool subscription_send_token(Work *work, const List *list, Pending *request, const TokenLetter *letter,
+                             SubscriptionResult *result, GError **error)
+{
+    char token[PENDING_TOKEN_CHARS + 1];
+    bool allowed;
+    g_autofree char *stored = address_stored(work_store(work), letter->to, error);
+    TokenLetter own = *letter;
+    if (!stored)
+        return false;
+    own.to = stored;
+    const LetterAsking asking = {.address = letter->to, .kind = pending_kind_text(request->kind),
+                                 .of_site = request->kind == PENDING_CHANGE_ADDRESS,
+                                 .of_member = request->kind != PENDING_JOIN &&
+                                              mailbox_same(letter->to, request->address),
+                                 .vouched = request->facts & (FACT_CONFIRMED | FACT_APPROVED)};
+    if (!letter_asking_allowed(work, list, &asking, &allowed, error))
+        return false;
+    *result = allowed ? SUBSCRIPTION_ASKED_PERSON : SUBSCRIPTION_LIMITED;
+    if (!allowed)
+        return true;
+    request->waits_for = PENDING_PERSON;
+    request->asked_at = work_now(work);
+    request->expires_at = work_now(work) + work_site(work)->pending_request_life;
+    if (!pending_token_new(token, error) || !pending_put(work_store(work), request, token, error) ||
+        !write_token(work, list, request, &own, token, error))
+        return false;
+    tell_opened(work, list, request, "subscriber");
+    return true;
+}
+
+/* *first: the address got no letter of this kind about the list within a day; it is taken to get one now. */
+static bool first_today(Work *work, const List *list, const char *address, const char *kind, bool *first,
+                        GError **error)
+{
+    g_autofree char *entry = g_strdup_printf("%s.%" G_GINT64_FORMAT, kind, work_now(work));
+    const Autoresponse once = {list->list_id, kind, address, entry, work_now(work), SUBSCRIPTION_ASK_AGAIN};
+    if (!autoresponse_record(work_store(work), &once, first, error))
+        return false;
+    if (!*first)
+        work_log(work, list->list_id, "to=<%s> result=no-letter (it got a %s within a day)", address, kind);
+    return true;
+}
+
+static const char *asking_template(const Pending *request)
+{
+    return request->kind == PENDING_LEAVE    ? "confirm_leave"
+           : request->facts & FACT_INVITED ? "invitation"
+                                           : "confirm_join";
+}
+
+bool subscription_answered(Work *work, const List *list, const Pending *request, GError **error)
+{
+    return autoresponse_forget(work_store(work), list->list_id, asking_template(request), request->address, error);
+}
+
+/* A program that asks, has the request discarded and asks again, sends one letter a day. One that was answered does not
+ * count, since a person may well join, leave and join on one day; nor does mail, whose sender can have nothing
+ * discarded. */
+static bool ask_person(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
+{
+    TokenLetter letter = {.template = asking_template(request), .to = request->address};
+    bool first = true, worded;
+    if (!letter_is_worded_below(work, list, request->address, letter.template, &worded, error))
+        return false;
+    request->facts = (request->facts & ~(unsigned)FACT_WORDED) | (worded ? FACT_WORDED : 0);
+    if ((work_actor(work)->role == ACTOR_OPERATOR || work_actor(work)->role == ACTOR_OWNER) &&
+        !first_today(work, list, request->address, letter.template, &first, error))
+        return false;
+    *result = SUBSCRIPTION_LIMITED;
+    return !first || subscription_send_token(work, list, request, &letter, result, error);
+}
+
+static bool ask_moderator(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
+{
+    *result = SUBSCRIPTION_ASKED_MODERATOR;
+    request->waits_for = PENDING_MODERATOR;
+    request->asked_at = work_now(work);
+    request->expires_at = work_now(work) + work_site(work)->moderator_request_life;
+    if (!pending_put(work_store(work), request, NULL, error))
+        return false;
+    tell_opened(work, list, request, "moderator");
+    if (request->facts & FACT_BRAKED) /* of which there may be very many: one letter about all */
+        return leave_brake_tell_owners(work, list, request, error);
+    if (!list->settings->admin_immed_notify)
+        return true;
+    g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, request->number);
+    const char *name = request->display_name;
+    const TemplateValue values[] = {
+        {"address", request->address}, {"number", number}, {name ? "user_name" : NULL, name}, {0}};
+    const ModeratorLetter letter = {
+        .letter = {.template = request->kind == PENDING_JOIN ? "request_join" : "request_leave"}, .values = values,
+        .about = {.first_request = request->number, .last_request = request->number}};
+    return moderator_letter(work, list, &letter, error);
+}
+
+bool subscription_end(Work *work, const Pending *request, GError **error)
+{
+    return request->number == 0 || pending_remove(work_store(work), request->number, TOKEN_USED, error);
+}
+
+/* Adds the member as it was asked for. *added: false when there is one already. */
+static bool add_member(Work *work, const List *list, const Pending *request, bool *added, GError **error)
+{
+    Store *store = work_store(work);
+    g_autoptr(GError) refusal = NULL;
+    Preferences wants = preferences_unset;
+    wants.delivery_mode = request->delivery_mode;
+    wants.delivery_status = request->delivery_status;
+    *added = request->as_user ? member_add_user(store, list->list_id, ROLE_MEMBER, request->address, &refusal)
+                              : member_add(store, list->list_id, ROLE_MEMBER, request->address, request->display_name,
+                                           &wants, &refusal);
+    if (*added)
+        return !request->as_user || preferences_are_unset(&wants) ||
+               member_set_preferences(store, list->list_id, ROLE_MEMBER, request->address, &wants, error);
+    return fail_unless(error, FAIL_EXISTS, &refusal);
+}
+
+bool subscription_may_write(Work *work, const List *list, const Pending *request, const char *kind, bool *may,
+                            GError **error)
+{
+    ActorDoor door = work_actor(work)->door;
+    *may = (request->facts & FACT_CONFIRMED) &&
+           (door == DOOR_MAIL || door == DOOR_PAGE || request->way == LEAVE_BY_ONE_CLICK);
+    return *may || first_today(work, list, request->address, kind, may, error);
+}
+
+/* A person who confirmed has shown that the address is theirs, which counts from the first time on; a holder of a list
+ * cannot say so for other lists, nor obtain it by a letter whose words hide what the answer says. Nobody may know the
+ * address yet: members are written down when they are added. */
+static bool note_verified(Work *work, const Pending *request, GError **error)
+{
+    bool proved = (request->facts & FACT_CONFIRMED) && !(request->facts & (FACT_VOUCHED | FACT_WORDED));
+    return !proved || address_note_verified(work_store(work), request->address, work_now(work), error);
+}
+
+static bool do_join(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
+{
+    bool added;
+    if (!add_member(work, list, request, &added, error) || !note_verified(work, request, error))
+        return false;
+    *result = added ? SUBSCRIPTION_DONE : SUBSCRIPTION_NO_CHANGE;
+    if (!added)
+        return subscription_end(work, request, error);
+    if (!roster_came(work, list->list_id, ROLE_MEMBER, request->address, error))
+        return false;
+    const TemplateValue values[] = {{"address", request->address}, {0}};
+    ListLetter welcome = {.template = "welcome", .values = values, .to = request->address};
+    bool welcomed = request->welcome == WELCOME_YES ||
+                    (request->welcome == WELCOME_AS_LIST && list->settings->send_welcome_message);
+    if (welcomed && !subscription_may_write(work, list, request, welcome.template, &welcomed, error))
+        return false;
+    return subscription_end(work, request, error) && (!welcomed || work_letter(work, list, &welcome, error)) &&
+           (!list->settings->admin_notify_mchanges ||
+            subscription_tell_owners(work, list, request, "member_joined", NULL, error));
+}
+
+static bool do_leave(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
+{
+    bool left;
+    g_autofree char *name = letter_member_name(work, list, request->address);
+    if (!departure_carry_out(work, list, request, &left, &subscription->told, error))
+        return false;
+    subscription->result = left ? SUBSCRIPTION_DONE : SUBSCRIPTION_NO_CHANGE;
+    return subscription_end(work, request, error) &&
+           (!left || !list->settings->admin_notify_mchanges ||
+            subscription_tell_owners(work, list, request, "member_left", name, error));
+}
+
+void subscription_note(Work *work, const List *list, const Pending *request, Subscription *subscription)
+{
+    subscription->kind = request->kind;
+    subscription->request = request->number;
+    subscription->list_id = g_strdup(list->list_id);
+    subscription->address = g_strdup(request->address);
+    bool leaves = request->kind == PENDING_LEAVE;
+    if (subscription->result == SUBSCRIPTION_LIMITED && work_actor(work)->door == DOOR_PAGE)
+        return; /* lists/letters/letter.c tells it once an hour: forms can be posted very often */
+    work_log(work, list->list_id, "%s=<%s> by=<%s>%s%s result=%s", pending_kind_text(request->kind), request->address,
+             work_by(work), leaves ? " way=" : "", leaves ? leave_way_text((LeaveWay)request->way) : "",
+             subscription_result_text(subscription->result));
+}
+
+/* Return the policy for a request. A complaint ends the membership, whatever the list demands of people who ask to
+ * leave. */
+static SubscriptionPolicy policy_for(const List *list, const Pending *request)
+{
+    return request->kind == PENDING_JOIN        ? list->settings->subscription_policy
+           : request->way == LEAVE_BY_COMPLAINT ? POLICY_OPEN
+                                                : list->settings->unsubscription_policy;
+}
+
+/* Joining and leaving. */
+static bool advance_membership(Work *work, const List *list, Pending *request, Subscription *subscription,
+                               GError **error)
+{
+    bool join = request->kind == PENDING_JOIN, waits = false, done;
+    WorkflowStep step = workflow_next(policy_for(list, request), request->facts);
+    if ((join && step != WORKFLOW_DO && !note_verified(work, request, error)) ||
+        (!join && step == WORKFLOW_DO && !leave_brake_ask(work, list, request, &waits, error)))
+        return false;
+    request->facts |= waits ? FACT_BRAKED : 0;
+    switch (workflow_next(policy_for(list, request), request->facts)) {
+    case WORKFLOW_ASK_PERSON:
+        done = ask_person(work, list, request, &subscription->result, error);
+        break;
+    case WORKFLOW_ASK_MODERATOR:
+        done = ask_moderator(work, list, request, &subscription->result, error);
+        break;
+    default:
+        done = join ? do_join(work, list, request, &subscription->result, error)
+                    : do_leave(work, list, request, subscription, error);
+    }
+    if (done)
+        subscription_note(work, list, request, subscription);
+    return done;
+}
+
+/* The same for a request that has waited: the address may have been banned meanwhile. */
+static bool resume_membership(Work *work, const List *list, Pending *request, Subscription *subscription,
+                              GError **error)
+{
+    g_autofree char *banned = NULL;
+    if (request->kind == PENDING_JOIN && !(request->facts & FACT_APPROVED) &&
+        !ban_check(work_store(work), list->list_id, request->address, NULL, &banned, error))
+        return false;
+    if (!banned)
+        return advance_membership(work, list, request, subscription, error);
+    subscription->result = SUBSCRIPTION_BANNED;
+    subscription_note(work, list, request, subscription);
+    return subscription_end(work, request, error);
+}
+
+bool subscription_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
+{
+    switch (request->kind) {
+    case PENDING_CHANGE_ADDRESS:
+        return change_address_advance(work, list, request, subscription, error);
+    case PENDING_SET:
+        return options_advance(work, list, request, subscription, error);
+    default:
+        return resume_membership(work, list, request, subscription, error);
+    }
+}
+
+/* Does what waits already need nothing more now? */
+static bool waits(Work *work, const List *list, const Pending *there, const Pending *request,
+                  SubscriptionResult *result)
+{
+    WorkflowStep step = workflow_next(policy_for(list, request), request->facts);
+    if (step == WORKFLOW_ASK_PERSON && there->waits_for == PENDING_PERSON &&
+        work_now(work) - there->asked_at < SUBSCRIPTION_ASK_AGAIN) {
+        *result = SUBSCRIPTION_PERSON_WAITS;
+        return true;
+    }
+    *result = SUBSCRIPTION_MODERATOR_WAITS;
+    return step == WORKFLOW_ASK_MODERATOR && there->waits_for == PENDING_MODERATOR;
+}
+
+bool subscription_ask(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
+{
+    g_autoptr(Pending) there = NULL;
+    if (!pending_find_like(work_store(work), request, work_now(work), &there, error))
+        return false;
+    request->made_at = there ? there->made_at : work_now(work);
+    if (there) {
+        unsigned known = there->facts;
+        request->number = there->number;
+        request->facts |= known;
+        if (request->facts != known && !pending_add_facts(work_store(work), there->number, request->facts, error))
+            return false;
+        if (waits(work, list, there, request, &subscription->result)) {
+            subscription_note(work, list, request, subscription);
+            return true;
+        }
+    }
+    return advance_membership(work, list, request, subscription, error);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* Share functions among the use cases of joining, leaving and changing. A request (Pending) waits for a person or a
+ * moderator as a row of the store, or is new and has no row yet. All run in the transaction of the unit. */
+#include "lists/letters/letter.h"
+#include "lists/people/subscription.h"
+#include "lists/work.h"
+
+/* Take the next step of a request, by its facts (lists/people/workflow.h): ask the person, ask a moderator, or do what
+ * is asked for. request->number is 0 when it is not in the store yet. *subscription is filled in. False: the store
+ * failed.
+ * */
+bool subscription_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error);
+
+/* For join_ask() and leave_ask(): take the next step of a new request, as subscription_advance() does. If an equal
+ * request waits already, its facts are added first, so that asking again never goes back a step. A letter that was sent
+ * lately is not sent again. */
+bool subscription_ask(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error);
+
+/* A letter that asks a person to confirm, and brings the token for the answer. no_answer: it explains why nothing can
+ * be confirmed, so it brings no token. */
+typedef struct TokenLetter {
+    const char *template, *to;
+    const TemplateValue *values; /* at most 4 besides those of each such letter; the last has no name; NULL: none */
+    bool no_answer;
+} TokenLetter;
+
+/* Make a token for the request and gather the letter with it; the request waits for the person from then on. Where the
+ * address got too many letters today, nothing is done, and *result is SUBSCRIPTION_LIMITED. */
+bool subscription_send_token(Work *work, const List *list, Pending *request, const TokenLetter *letter,
+                             SubscriptionResult *result, GError **error);
+
+/* A letter that asks the same is sent to one address and list only once in this time. */
+#define SUBSCRIPTION_ASK_AGAIN (24 * 3600 * CLOCK_SECOND)
+
+/* Note that the person answered the letter about the request, so that another letter may be sent. */
+bool subscription_answered(Work *work, const List *list, const Pending *request, GError **error);
+
+/* Set *may to whether the person may get a letter about what was done. A person who confirmed it by mail or on a page
+ * always may. Anybody else may once a day for each list and kind of letter, since others may ask in that name again
+ * and again. */
+bool subscription_may_write(Work *work, const List *list, const Pending *request, const char *kind, bool *may,
+                            GError **error);
+
+/* Gather a letter to the owners about what became of the request. name is the person's name, for one who is no member
+ * any more; NULL: the member's own. */
+bool subscription_tell_owners(Work *work, const List *list, const Pending *request, const char *template,
+                              const char *name, GError **error);
+
+/* Remove the request, which was answered, from the store if it is there; its token counts as used from then on. */
+bool subscription_end(Work *work, const Pending *request, GError **error);
+/* Fill in *subscription, whose result the caller has set, and write it to the log. */
+void subscription_note(Work *work, const List *list, const Pending *request, Subscription *subscription);
+
+/* For subscription_advance(): take the next step of a request to change an address (in change_address.c). */
+bool change_address_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error);
+/* For subscription_advance(): take the next step of a request to set options (in options.c). */
+bool options_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error);

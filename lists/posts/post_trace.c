@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/posts/post_trace.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/trail/trail.h"
+#include "lists/hosts/this_host.h"
+
+#define ROOM ((uint64_t)8 << 20) /* bytes of the trail's text that are unpacked for one part */
+
+void post_trace_clear(PostTrace *trace)
+{
+    g_clear_pointer(&trace->next, g_free);
+}
+
+/* ---- keys ---- */
+
+char *post_trace_key(const char *what, char **list)
+{
+    const char *hash = strrchr(what, '#');
+    size_t length = strlen(what);
+    *list = NULL;
+    if (*what == '<' && length > 2 && what[length - 1] == '>')
+        return g_strndup(what + 1, length - 2);
+    if (!hash || hash == what || !hash[1] || strspn(hash + 1, "0123456789") != strlen(hash + 1))
+        return g_strdup(what);
+    *list = g_strndup(what, (size_t)(hash - what));
+    return g_strdup(hash);
+}
+
+char *post_trace_find_key(Store *store, const char *what, GError **error)
+{
+    g_autofree char *name = NULL, *key = post_trace_key(what, &name);
+    g_autoptr(List) list = name ? list_find(store, name, error) : NULL;
+    return list ? g_strconcat(list->list_id, key, NULL) : name ? NULL : g_steal_pointer(&key);
+}
+
+/* ---- places: "37b968e27c1b-12-34567-3-40" ---- */
+
+/* Where reading goes on. */
+typedef struct PostTracePlace {
+    char trace[TRACE_DIGITS + 1]; /* "": of the first mail */
+    guint64 number, offset, line; /* as in TrailReading */
+    guint64 recipient;            /* of the line */
+} PostTracePlace;
+
+static bool parse_place(const char *text, PostTracePlace *place)
+{
+    g_auto(GStrv) words = g_strsplit(text, "-", -1);
+    if (g_strv_length(words) != 5 || !trace_is(words[0]))
+        return false;
+    g_strlcpy(place->trace, words[0], sizeof(place->trace));
+    return g_ascii_string_to_unsigned(words[1], 10, 0, G_MAXUINT32, &place->number, NULL) &&
+           g_ascii_string_to_unsigned(words[2], 10, 0, G_MAXINT64, &place->offset, NULL) &&
+           g_ascii_string_to_unsigned(words[3], 10, 0, G_MAXUINT32, &place->line, NULL) &&
+           g_ascii_string_to_unsigned(words[4], 10, 0, G_MAXUINT32, &place->recipient, NULL);
+}
+
+bool post_trace_begin(PostTrace *trace, const char *place)
+{
+    PostTracePlace parsed;
+    if (place && !parse_place(place, &parsed))
+        return false;
+    g_free(trace->next);
+    trace->next = g_strdup(place);
+    return true;
+}
+
+/* ---- reading ---- */
+
+typedef struct Walk {
+    PostTrace *trace;
+    char since[TRACE_LINE_STAMP + 1]; /* "": nothing is too old */
+    GPtrArray *mails;                 /* their traces */
+    GPtrArray *rows;                  /* of json_t */
+    unsigned recipients, others;      /* among the rows */
+    unsigned skip;                    /* recipients of the next line that the part before had */
+} Walk;
+
+static void walk_clear(Walk *walk)
+{
+    g_clear_pointer(&walk->mails, g_ptr_array_unref);
+    g_clear_pointer(&walk->rows, g_ptr_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Walk, walk_clear)
+
+static void set_since(Walk *walk, int64_t time)
+{
+    g_autoptr(GDateTime) date = g_date_time_new_from_unix_utc(time / CLOCK_SECOND);
+    g_autofree char *text = date ? g_date_time_format(date, "%Y-%m-%dT%H:%M:%S") : NULL;
+    if (text)
+        g_snprintf(walk->since, sizeof(walk->since), "%s.%03dZ", text, (int)(time % CLOCK_SECOND / 1000));
+}
+
+/* Is the line about the list, and not about an earlier one of that name? */
+static bool is_shown(const Walk *walk, const char *line)
+{
+    const List *list = walk->trace->list;
+    return !list || (strncmp(line, walk->since, TRACE_LINE_STAMP) >= 0 && trace_line_is_of(line, list->list_id));
+}
+
+static bool take_mail(const TrailLine *line, void *data)
+{
+    Walk *walk = data;
+    g_autofree char *mail = g_strndup(line->trace, TRACE_DIGITS);
+    if (!is_shown(walk, line->text) || g_ptr_array_find_with_equal_func(walk->mails, mail, g_str_equal, NULL))
+        return true;
+    walk->trace->more_mails = walk->mails->len >= POST_TRACE_MAILS;
+    if (!walk->trace->more_mails)
+        g_ptr_array_add(walk->mails, g_steal_pointer(&mail));
+    return !walk->trace->more_mails;
+}
+
+/* The mails that have the key, as many as can be read at once. */
+static bool find_mails(Walk *walk, GError **error)
+{
+    PostTrace *trace = walk->trace;
+    TrailReading reading = {.directory = trace->directory, .key = trace->key, .room = ROOM};
+    if (trace_is(trace->key)) {
+        g_ptr_array_add(walk->mails, g_strdup(trace->key));
+        return true;
+    }
+    bool read = trail_read(&reading, take_mail, walk, error);
+    trace->more_mails |= read && !reading.done;
+    trace->damaged += reading.damaged;
+    return read;
+}
+
+static bool take_row(const TrailLine *line, void *data)
+{
+    Walk *walk = data;
+    const PostTrace *trace = walk->trace;
+    if (!is_shown(walk, line->text))
+        return true;
+    g_auto(GStrv) recipients = trace_line_recipients(line->text);
+    if (!recipients) {
+        if (walk->others == trace->most)
+            return false;
+        walk->others++;
+        g_ptr_array_add(walk->rows, trace_line_json(line->text, NULL));
+    }
+    const unsigned count = recipients ? g_strv_length(recipients) : 0;
+    for (unsigned i = walk->skip; i < count; i++) {
+        if (trace->address && g_ascii_strcasecmp(recipients[i], trace->address) != 0)
+            continue;
+        walk->skip = i;
+        if (walk->recipients == trace->most)
+            return false;
+        walk->recipients++;
+        g_ptr_array_add(walk->rows, trace_line_of_recipient(line->text, recipients[i]));
+    }
+    walk->skip = 0;
+    return true;
+}
+
+static int by_time(const void *one, const void *other)
+{
+    return strcmp(json_string_value(json_object_get(*(json_t *const *)one, "time")),
+                  json_string_value(json_object_get(*(json_t *const *)other, "time")));
+}
+
+/* Read the mails from the place on, until one does not end in this part. */
+static bool read_mails(Walk *walk, const PostTracePlace *place, GError **error)
+{
+    PostTrace *trace = walk->trace;
+    uint64_t room = ROOM;
+    bool begun = !*place->trace;
+    for (guint i = 0; i < walk->mails->len; i++) {
+        const char *mail = walk->mails->pdata[i];
+        TrailReading reading = {.directory = trace->directory, .key = mail, .room = room};
+        if (!begun && !g_str_equal(mail, place->trace))
+            continue;
+        if (!begun && *place->trace) {
+            reading.number = (unsigned)place->number;
+            reading.offset = place->offset;
+            reading.line = (unsigned)place->line;
+            walk->skip = (unsigned)place->recipient;
+        }
+        begun = true;
+        if (!trail_read(&reading, take_row, walk, error))
+            return false;
+        trace->damaged += reading.damaged;
+        room = reading.room;
+        if (!reading.done) {
+            trace->next = g_strdup_printf("%s-%u-%" G_GUINT64_FORMAT "-%u-%u", mail, reading.number, reading.offset,
+                                          reading.line, walk->skip);
+            return true;
+        }
+    }
+    return true;
+}
+
+bool post_trace_read(PostTrace *trace, json_t *rows, GError **error)
+{
+    PostTracePlace place = {.trace = ""};
+    if (trace->next && !parse_place(trace->next, &place))
+        g_assert_not_reached(); /* post_trace_begin() */
+    g_clear_pointer(&trace->next, g_free);
+    g_auto(Walk) walk = {.trace = trace,
+                         .mails = g_ptr_array_new_with_free_func(g_free),
+                         .rows = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref)};
+    if (trace->list)
+        set_since(&walk, trace->list->created_at);
+    if (!find_mails(&walk, error) || !read_mails(&walk, &place, error))
+        return false;
+    g_ptr_array_sort(walk.rows, by_time);
+    for (guint i = 0; i < walk.rows->len; i++)
+        json_array_append(rows, walk.rows->pdata[i]);
+    return true;
+}
+
+/* ---- other hosts ---- */
+
+json_t *post_trace_not_asked(Store *store, const Config *config, GError **error)
+{
+    const char *own = config_string(config, "site", "hostname");
+    if (!this_host_is_one_of_many(config))
+        return json_array();
+    g_autoptr(GPtrArray) all = host_all(store, error);
+    json_t *names = all ? json_array() : NULL;
+    for (guint at = 0; all && at < all->len; at++) {
+        const Host *host = all->pdata[at];
+        if (strcmp(host->name, own) != 0)
+            json_array_append_new(names, json_string(host->name));
+    }
+    return names;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/site/figures.h"
+
+#include "base/clock.h"
+#include "lists/hosts/host_state.h"
+#include "lists/site/canary_state.h"
+#include "store/hosts/host.h"
+#include "store/hosts/task_job.h"
+#include "store/lists/template_text.h"
+#include "store/outbox.h"
+#include "store/people/account.h"
+#include "store/people/leave_brake.h"
+#include "store/people/pending.h"
+#include "store/people/source.h"
+#include "store/people/stranger.h"
+#include "store/posts/fragment.h"
+#include "store/posts/held.h"
+#include "switchboard/meta.h"
+
+static double age_of(int64_t time)
+{
+    return time ? (double)MAX(clock_now() - time, 0) / CLOCK_SECOND : 0;
+}
+
+static bool add_waiting(Store *store, const char *hostname, GString *text, GError **error)
+{
+    FragmentCount count;
+    HeldRoom room;
+    int64_t strangers, held, held_since, asked, asked_since, left, left_since, texts, sources, early, closed, braked;
+    if (!held_count(store, &held, &held_since, error) || !held_room(store, NULL, &room, error) ||
+        !stranger_count(store, &strangers, error) || !pending_count(store, clock_now(), &asked, &asked_since, error) ||
+        !leave_brake_sum(store, clock_now(), &closed, &braked, error) ||
+        !outbox_count(store, hostname, &left, &left_since, error) ||
+        !template_text_count_faults(store, &texts, error) || !source_count_faults(store, &sources, error) ||
+        !fragment_count(store, hostname, &count, error) ||
+        !fragment_count_early(store, hostname, clock_now() - FRAGMENT_EARLY_TOLD, &early, error))
+        return false;
+    const struct {
+        const char *name, *help;
+        double value;
+    } gauges[] = {
+        {"held_posts", "Posts that wait for a moderator.", (double)held},
+        {"held_oldest_seconds", "How long the oldest of them has waited; 0: there is none.", age_of(held_since)},
+        {"held_bytes", "Bytes that held posts take in the database.", (double)room.all},
+        {"held_bytes_strangers", "Those of posts whose senders are not on the list.", (double)room.strangers},
+        {"strangers", "Nonmembers that are known only because a post of theirs was held.", (double)strangers},
+        {"moderator_requests", "Requests to join or leave that wait for a moderator.", (double)asked},
+        {"moderator_requests_oldest_seconds", "How long the oldest of them has waited; 0: there is none.",
+         age_of(asked_since)},
+        {"leave_brakes", "Mail domains of which too many left a list at once, so that further ones wait.",
+         (double)closed},
+        {"leave_brake_requests", "Members of these who were made to wait for a moderator.", (double)braked},
+        {"outbox_entries", "Changes of which nobody has made sure yet that their mail is in its queue.", (double)left},
+        {"outbox_oldest_seconds", "How long the oldest of them has waited; 0: there is none.", age_of(left_since)},
+        {"template_faults", "Texts of letters that could not be fetched, or have a fault.", (double)texts},
+        {"source_faults", "Sources of members that failed or shrank at their last try.", (double)sources},
+        {"fragment_open_sets", "Messages that wait for parts.", (double)count.sets},
+        {"fragment_parts", "Their parts that are there.", (double)count.parts},
+        {"fragment_octets", "Octets of these.", (double)count.octets},
+        {"fragment_oldest_seconds", "How long the oldest of them has waited; 0: there is none.", age_of(count.oldest)},
+        {"fragment_early", "Messages given up in the last hour before their parts were there, to make room.",
+         (double)early},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(gauges); i++) {
+        const char *name = gauges[i].name;
+        g_string_append_printf(text, "# HELP listrunner_%s %s\n# TYPE listrunner_%s gauge\nlistrunner_%s %.17g\n", name,
+                               gauges[i].help, name, name, gauges[i].value);
+    }
+    return true;
+}
+
+static const struct {
+    const char *name, *type, *help;
+} job_figures[] = {
+    {"task_runs_total", "counter", "How often the timer did a job."},
+    {"task_failures_total", "counter", "How often it failed."},
+    {"task_last_run_seconds", "gauge", "How long ago its last run ended."},
+    {"task_failed", "gauge", "Whether its last run failed."},
+    {"task_late_seconds", "gauge", "How long it has been due; 0: it is not."},
+};
+
+static double job_figure(const TaskJob *job, size_t which)
+{
+    const double figures[] = {(double)job->runs, (double)job->failures, age_of(job->ended_at), *job->fault != 0,
+                              age_of(job->due_at)};
+    return figures[which];
+}
+
+static bool add_jobs(Store *store, GString *text, GError **error)
+{
+    g_autoptr(GPtrArray) jobs = task_job_all(store, error);
+    for (size_t i = 0; jobs && i < G_N_ELEMENTS(job_figures); i++) {
+        const char *name = job_figures[i].name;
+        g_string_append_printf(text, "# HELP listrunner_%s %s\n# TYPE listrunner_%s %s\n", name, job_figures[i].help,
+                               name, job_figures[i].type);
+        for (unsigned at = 0; at < jobs->len; at++) {
+            const TaskJob *job = jobs->pdata[at];
+            if (job->nobodys)
+                continue;
+            g_string_append_printf(text, "listrunner_%s{job=\"%s\"} %.17g\n", name, job->name, job_figure(job, i));
+        }
+    }
+    return jobs != NULL;
+}
+
+static const struct {
+    const char *name, *help;
+} account_figures[] = {
+    {"account_counted", "How many mailboxes or networks are counted in the hour or day that runs."},
+    {"account_total", "What their counts come to together."},
+    {"account_greatest", "The greatest of these counts."},
+};
+
+/* Add the rows about mail from strangers (store/people/account.h). */
+static bool add_accounts(Store *store, GString *text, GError **error)
+{
+    AccountSum sums[ACCOUNT_KINDS];
+    for (int kind = 0; kind < ACCOUNT_KINDS; kind++)
+        if (!account_sum(store, (AccountKind)kind, clock_now(), &sums[kind], error))
+            return false;
+    for (size_t i = 0; i < G_N_ELEMENTS(account_figures); i++) {
+        const char *name = account_figures[i].name;
+        g_string_append_printf(text, "# HELP listrunner_%s %s\n# TYPE listrunner_%s gauge\n", name,
+                               account_figures[i].help, name);
+        for (int kind = 0; kind < ACCOUNT_KINDS; kind++) {
+            const int64_t figures[] = {sums[kind].counted, sums[kind].total, sums[kind].greatest};
+            g_string_append_printf(text, "listrunner_%s{kind=\"%s\"} %" G_GINT64_FORMAT "\n", name,
+                                   account_kind_text((AccountKind)kind), figures[i]);
+        }
+    }
+    return true;
+}
+
+static const struct {
+    const char *name, *help;
+} host_figures[] = {
+    {"host_up", "Whether the lease of the host runs."},
+    {"host_draining", "Whether the host takes no new mail."},
+    {"host_seen_timestamp_seconds", "When the host was last heard of."},
+    {"host_backlog", "Entries that the runners of the host have to do, as it said last."},
+    {"host_waiting", "Entries that wait for a person on the host, as it said last."},
+};
+
+typedef struct HostFigures {
+    int64_t values[G_N_ELEMENTS(host_figures)]; /* -1: it is not known */
+} HostFigures;
+
+static json_t *no_time(G_GNUC_UNUSED int64_t time)
+{
+    return json_null();
+}
+
+static int64_t number_of(const json_t *row, const char *key)
+{
+    const json_t *number = json_object_get(row, key);
+    return json_is_integer(number) ? json_integer_value(number) : -1;
+}
+
+static HostFigures figures_of_host(const Host *host)
+{
+    g_autoptr(json_t) row = host_state(host, no_time);
+    return (HostFigures){{host->living, host->draining, host->seen_at / CLOCK_SECOND, number_of(row, "backlog"),
+                          number_of(row, "waiting")}};
+}
+
+/* Of several hosts. */
+static bool add_hosts(Store *store, GString *text, GError **error)
+{
+    g_autoptr(GPtrArray) hosts = host_all(store, error);
+    if (!hosts || hosts->len == 0)
+        return hosts != NULL;
+    g_autofree HostFigures *all = g_new(HostFigures, hosts->len);
+    for (guint at = 0; at < hosts->len; at++)
+        all[at] = figures_of_host(hosts->pdata[at]);
+    for (size_t i = 0; i < G_N_ELEMENTS(host_figures); i++) {
+        const char *name = host_figures[i].name;
+        g_string_append_printf(text, "# HELP listrunner_%s %s\n# TYPE listrunner_%s gauge\n", name,
+                               host_figures[i].help, name);
+        for (guint at = 0; at < hosts->len; at++)
+            if (all[at].values[i] >= 0)
+                g_string_append_printf(text, "listrunner_%s{host=\"%s\"} %" G_GINT64_FORMAT "\n", name,
+                                       ((const Host *)hosts->pdata[at])->name, all[at].values[i]);
+    }
+    return true;
+}
+
+static const struct {
+    const char *name, *help;
+} canary_figures[] = {
+    {"canary_missing_seconds", "How long mails that Listrunner sent itself through the MTA are missing because of this "
+                               "part of their way (way: all of it); 0: they come."},
+    {"canary_seconds", "How long ago such a mail came back that took this part of the way."},
+};
+
+/* Of mails that this host sends through the MTA and back. */
+static bool add_canaries(Store *store, const char *hostname, GString *text, GError **error)
+{
+    g_autoptr(GArray) all = canary_state(store, hostname, error);
+    for (size_t i = 0; all && all->len > 0 && i < G_N_ELEMENTS(canary_figures); i++) {
+        const char *name = canary_figures[i].name;
+        g_string_append_printf(text, "# HELP listrunner_%s %s\n# TYPE listrunner_%s gauge\n", name,
+                               canary_figures[i].help, name);
+        for (guint at = 0; at < all->len; at++) {
+            const CanaryState *one = &g_array_index(all, CanaryState, at);
+            g_autofree char *slice = one->slice < 0 ? g_strdup("") : g_strdup_printf("%" G_GINT64_FORMAT, one->slice);
+            g_string_append_printf(text, "listrunner_%s{part=\"%s\",slice=\"%s\"} %.17g\n", name, one->name, slice,
+                                   age_of(i == 0 ? one->missing_since : one->back_at));
+        }
+    }
+    return all != NULL;
+}
+
+bool figures_of_store(Store *store, const char *hostname, GString *text, GError **error)
+{
+    return add_waiting(store, hostname, text, error) && add_accounts(store, text, error) &&
+           add_jobs(store, text, error) && add_hosts(store, text, error) && add_canaries(store, hostname, text, error);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/sources/source.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/fail.h"
+#include "lists/change.h"
+#include "lists/sources/source_read.h"
+#include "store/place.h"
+
+#define NAME_MAX_LENGTH 64
+#define LEAST_INTERVAL (60 * CLOCK_SECOND)
+
+bool source_interval_read(const char *text, int64_t *interval, GError **error)
+{
+    int64_t read = 0;
+    if (*text && (!config_duration_parse(text, &read) || read < LEAST_INTERVAL))
+        return fail(error, FAIL_NEVER, "\"%s\"; right is 1m or more, such as 30m, 6h or 1d", text);
+    *interval = read;
+    return true;
+}
+
+/* ---- what a person wrote ---- */
+
+static bool check_name(const char *name, GError **error)
+{
+    size_t valid = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
+    return (*name && !name[valid] && valid <= NAME_MAX_LENGTH) ||
+           fail(error, FAIL_NEVER, "\"%s\" is no name for a source: up to %d letters, digits, \"-\", \"_\" and \".\"",
+                name, NAME_MAX_LENGTH);
+}
+
+/* A password belongs into a file: an argument is in the list of processes, and a URL in logs. */
+static bool holds_password(const char *url)
+{
+    const char *host = strstr(url, "://");
+    size_t length = host ? strcspn(host + 3, "/?#") : 0;
+    const char *at = host ? memchr(host + 3, '@', length) : NULL;
+    const char *path = host ? host + 3 + length : url;
+    return (at && memchr(host + 3, ':', (size_t)(at - host - 3))) || memchr(path, '@', strcspn(path, "?")) ||
+           strstr(url, "password=");
+}
+
+/* Is there anything but a number where the port is? It is the begin of a password then, in which a "/" was not written
+ * as "%2F". */
+static bool has_odd_port(const char *host)
+{
+    const char *end = host + strcspn(host, "/?#");
+    for (const char *at = host; at < end; at++) {
+        const char *closed = *at == '[' ? memchr(at, ']', (size_t)(end - at)) : NULL;
+        size_t digits = *at == ':' ? strspn(at + 1, G_CSET_DIGITS) : 0;
+        at = closed ? closed : at;
+        if (*at == ':' && at + 1 + digits < end && at[1 + digits] != ',')
+            return true;
+    }
+    return false;
+}
+
+static bool check_port(const MemberSource *source, GError **error)
+{
+    const char *host = strstr(source->place, "://");
+    bool path = source->kind == SOURCE_FILE || source->kind == SOURCE_LIST || *source->place == '/';
+    return path || !host || !has_odd_port(host + 3) ||
+           fail(error, FAIL_NEVER,
+                "the URL holds a password, or its port is no number: give the user by --user (in a URL of PostgreSQL "
+                "or MySQL as USER@HOST), and the password by --password-file");
+}
+
+static bool check_url(const MemberSource *source, GError **error)
+{
+    const char *url = source->place;
+    if (!g_str_has_prefix(url, "https://") && !g_str_has_prefix(url, "http://"))
+        return fail(error, FAIL_NEVER, "a URL begins with https:// or http://");
+    const char *host = strstr(url, "://") + 3;
+    if (memchr(host, '@', strcspn(host, "/?#")))
+        return fail(error, FAIL_NEVER,
+                    "the URL holds a user: give that by --user, and the password by "
+                    "--password-file");
+    return true;
+}
+
+static bool check_sql(const MemberSource *source, GError **error)
+{
+    static const char *const begins[] = {"select", "with", "values"};
+    bool server = g_str_has_prefix(source->place, "postgresql://") || g_str_has_prefix(source->place, "postgres://") ||
+                  store_place_is_mysql(source->place);
+    if (!server && *source->place != '/')
+        return fail(error, FAIL_NEVER,
+                    "the place of a database is the whole path of a file of SQLite, postgresql://USER@HOST/DATABASE "
+                    "or mysql://USER@HOST/DATABASE");
+    if (server && holds_password(source->place))
+        return fail(error, FAIL_NEVER, "the URL holds a password: give that by --password-file");
+    if (!server && source->password_file)
+        return fail(error, FAIL_NEVER, "--password-file is for a server; a file of SQLite has no password");
+    if (!source->query)
+        return fail(error, FAIL_NEVER,
+                    "a source of kind sql needs --query, which gives the address, and then the "
+                    "name if there is one");
+    const char *end = strchr(source->query, ';');
+    if (end && end[1 + strspn(end + 1, " \t\r\n;")])
+        return fail(error, FAIL_NEVER, "the query is one statement, without \";\" in it");
+    const char *query = source->query + strspn(source->query, " \t\r\n(");
+    for (size_t i = 0; i < G_N_ELEMENTS(begins); i++)
+        if (g_ascii_strncasecmp(query, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return fail(error, FAIL_NEVER, "the query only reads: it begins with SELECT, WITH or VALUES");
+}
+
+/* Follows sources of kind list from the list on; *leads: one of them is `to`. */
+static bool leads_to(Store *store, const char *from, const char *to, bool *leads, GError **error)
+{
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GPtrArray) next = g_ptr_array_new_with_free_func(g_free);
+    *leads = false;
+    g_ptr_array_add(next, g_strdup(from));
+    for (guint at = 0; at < next->len && !*leads; at++) {
+        const char *one = next->pdata[at];
+        if (!g_hash_table_add(seen, g_strdup(one)))
+            continue;
+        *leads = g_str_equal(one, to);
+        g_autoptr(GPtrArray) sources = source_all(store, one, error);
+        if (!sources)
+            return false;
+        for (guint i = 0; i < sources->len; i++) {
+            const MemberSource *source = sources->pdata[i];
+            if (source->kind == SOURCE_LIST)
+                g_ptr_array_add(next, g_strdup(source->place));
+        }
+    }
+    return true;
+}
+
+static bool check_list(Store *store, const List *list, MemberSource *source, GError **error)
+{
+    bool circle;
+    g_autoptr(List) other = list_find(store, source->place, error);
+    if (!other || !leads_to(store, other->list_id, list->list_id, &circle, error))
+        return false;
+    if (circle)
+        return fail(error, FAIL_NEVER, "%s gets members of %s already, so this would be a circle",
+                    other->posting_address, list->posting_address);
+    g_free(source->place);
+    source->place = g_strdup(other->list_id);
+    return true;
+}
+
+static bool check_place(Work *work, const List *list, MemberSource *source, GError **error)
+{
+    switch ((SourceKind)source->kind) {
+    case SOURCE_FILE:
+        return *source->place == '/'
+                   ? source_may_read(work_site(work), source->place, FAIL_NEVER, error)
+                   : fail(error, FAIL_NEVER, "\"%s\": give the whole path of the file, from / on", source->place);
+    case SOURCE_URL:
+        return check_url(source, error);
+    case SOURCE_LIST:
+        return check_list(work_store(work), list, source, error);
+    case SOURCE_SQL:
+        return check_sql(source, error) &&
+               (*source->place != '/' || source_may_read(work_site(work), source->place, FAIL_NEVER, error));
+    case SOURCE_LDAP:
+        return source_check_ldap(source->place, error);
+    }
+    g_assert_not_reached();
+}
+
+bool source_check(Work *work, const List *list, MemberSource *source, GError **error)
+{
+    bool asks = source->kind == SOURCE_LDAP || source->kind == SOURCE_URL;
+    if (!check_name(source->name, error))
+        return false;
+    if (source->query && source->kind != SOURCE_SQL)
+        return fail(error, FAIL_NEVER, "--query is for the kind sql");
+    if (source->bind_dn && !asks)
+        return fail(error, FAIL_NEVER, "--user is for the kinds url and ldap");
+    if (source->password_file && !asks && source->kind != SOURCE_SQL)
+        return fail(error, FAIL_NEVER, "--password-file is for the kinds url, sql and ldap");
+    if (source->password_file && *source->password_file != '/')
+        return fail(error, FAIL_NEVER, "\"%s\": give the whole path of the password file, from / on",
+                    source->password_file);
+    if (source->password_file && !source_may_read(work_site(work), source->password_file, FAIL_NEVER, error))
+        return false;
+    if (asks && !source->bind_dn != !source->password_file)
+        return fail(error, FAIL_NEVER, "--user and --password-file belong together");
+    return check_port(source, error) && check_place(work, list, source, error);
+}
+
+/* ---- use cases ---- */
+
+static bool log_source(Work *work, const List *list, const MemberSource *source, bool there, GError **error)
+{
+    g_autofree char *shown = source_shown(source);
+    g_autofree char *text = g_strdup_printf("%s %s", source_kind_text((SourceKind)source->kind), shown);
+    return change_log(
+        work, list->list_id,
+        &(Change){
+            .kind = LOG_SOURCE, .name = source->name, .before = there ? NULL : text, .after = there ? text : NULL},
+        error);
+}
+
+bool source_make(Work *work, const List *list, MemberSource *source, GError **error)
+{
+    return source_check(work, list, source, error) && source_add(work_store(work), source, error) &&
+           log_source(work, list, source, true, error);
+}
+
+bool source_set(Work *work, const List *list, MemberSource *source, GError **error)
+{
+    return source_check(work, list, source, error) && source_change(work_store(work), source, error) &&
+           log_source(work, list, source, true, error);
+}
+
+bool source_unmake(Work *work, const List *list, const MemberSource *source, GError **error)
+{
+    return source_remove(work_store(work), source, error) && log_source(work, list, source, false, error);
+}

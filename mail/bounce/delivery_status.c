@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* RFC 3464 and RFC 6533: the fields for programs, in their own part or, from gateways, in the text. */
+#include <string.h>
+
+#include "base/mailbox.h"
+#include "mail/bounce/report.h"
+
+#define VALUE_LIMIT 2000
+#define TEXT_LIMIT 4096 /* bytes of a text in which words are looked for */
+
+/* The values lie in the text that is read. */
+typedef struct StatusBlock {
+    char *original, *final, *actual, *action, *status, *diagnostic;
+} StatusBlock;
+
+static void put_code(GString *out, guint64 code)
+{
+    if (code > 32 && code < 0x110000 && g_unichar_validate((gunichar)code))
+        g_string_append_unichar(out, (gunichar)code);
+}
+
+/* xtext (RFC 3461: +2B) and utf-8-addr-xtext (RFC 6533: \x{2B}) back into the address. */
+static char *decode_address(const char *at, bool xtext)
+{
+    GString *out = g_string_new(NULL);
+    for (; *at; at++) {
+        bool plus = xtext && *at == '+' && g_ascii_isxdigit(at[1]) && g_ascii_isxdigit(at[2]) &&
+                    !g_ascii_islower(at[1]) && !g_ascii_islower(at[2]);
+        size_t digits = g_str_has_prefix(at, "\\x{") ? strspn(at + 3, "0123456789abcdefABCDEF") : 0;
+        if (plus) {
+            char code = (char)(g_ascii_xdigit_value(at[1]) * 16 + g_ascii_xdigit_value(at[2]));
+            g_string_append_c(out, code > 32 && code < 127 ? code : '?');
+            at += 2;
+        } else if (digits > 0 && digits <= 8 && at[3 + digits] == '}') {
+            put_code(out, g_ascii_strtoull(at + 3, NULL, 16));
+            at += 3 + digits;
+        } else {
+            g_string_append_c(out, *at);
+        }
+    }
+    return g_string_free(out, FALSE);
+}
+
+/* The address of a value "rfc822; joe@example.com"; NULL when it has none. */
+static char *value_address(const char *value, bool original)
+{
+    const char *mark = value ? strchr(value, ';') : NULL;
+    const char *start = mark && !memchr(value, '@', (size_t)(mark - value)) ? mark + 1 : value;
+    if (!start)
+        return NULL;
+    if (mark && (g_ascii_strncasecmp(value, "x400", 4) == 0 || g_ascii_strncasecmp(value, "x.400", 5) == 0))
+        return address_x400(start);
+    size_t length;
+    bool coded = original && strchr(start, '+') && !strstr(start, "+@");
+    g_autofree char *plain = coded || strchr(start, '\\') ? decode_address(start, coded) : NULL;
+    const char *place = plain ? plain : start, *address = address_begins(place, &length);
+    if (!address) { /* one that could stand in no sentence, such as a@b */
+        g_autofree char *stripped = g_strstrip(g_strdup(place));
+        char *bare = mailbox_bare(stripped);
+        if (bare)
+            return bare;
+        address = address_scan(place, &length);
+    }
+    return address ? g_strndup(address, length) : NULL;
+}
+
+/* Real addresses hold a plus with two digits behind it ("joe+20@"), which reads as
+ * xtext too: the final recipient, which is never coded, tells. */
+static char *original_address(const char *value, const char *final)
+{
+    g_autofree char *raw = value_address(value, false);
+    if (!raw || (final && g_ascii_strcasecmp(raw, final) == 0))
+        return g_steal_pointer(&raw);
+    char *coded = value_address(value, true);
+    if (coded && strstr(raw, "+2B") == NULL && strstr(raw, "+3D") == NULL && (!final || strcmp(coded, final) != 0)) {
+        g_free(coded);
+        return g_steal_pointer(&raw);
+    }
+    return coded;
+}
+
+static void block_end(Report *report, StatusBlock *block)
+{
+    g_autofree char *final = value_address(block->final, false);
+    g_autofree char *original = original_address(block->original, final);
+    g_autofree char *actual = value_address(block->actual, false);
+    const char *choices[] = {original, final, actual};
+    bool named = block->final || block->original, told = block->action || block->status || block->diagnostic;
+    const char *action = block->action ? block->action : block->status && *block->status == '2' ? "success" : NULL;
+    for (size_t at = 0; named && told && at < G_N_ELEMENTS(choices); at++) {
+        Finding finding = {.address = choices[at], .address_length = choices[at] ? strlen(choices[at]) : 0,
+                           .action = action, .status = block->status, .text = block->diagnostic};
+        if (choices[at] && report_add(report, &finding))
+            break;
+    }
+    *block = (StatusBlock){0};
+}
+
+static char **block_field(StatusBlock *block, const char *line, size_t *skip)
+{
+    static const char *const fields[] = {"original-recipient", "final-recipient", "action",
+                                         "x-actual-recipient", "status", "diagnostic-code"};
+    char **const places[] = {&block->original, &block->final,  &block->action,
+                             &block->actual,   &block->status, &block->diagnostic};
+    for (size_t at = 0; at < G_N_ELEMENTS(fields); at++) {
+        if (!text_begins(line, fields[at]))
+            continue;
+        const char *end = line + strlen(fields[at]), *colon = end + strspn(end, " \t");
+        *skip = (size_t)(colon - line) + 1;
+        return *colon == ':' ? places[at] : NULL;
+    }
+    return NULL;
+}
+
+/* A folded line behind the value's: the feed between them, which was written over, becomes a blank. */
+static void take_more(char *value, char *line)
+{
+    size_t length = (size_t)(line - value) - 1;
+    if (length > VALUE_LIMIT)
+        return;
+    for (char *gap = line - 1; gap > value && *gap == '\0'; gap--)
+        *gap = ' ';
+}
+
+/* Another recipient begins with a field that the block has already. */
+static void take_line(Report *report, StatusBlock *block, char **last, char *line)
+{
+    size_t skip;
+    if (*line == ' ' || *line == '\t') {
+        if (*last)
+            take_more(*last, line);
+        return;
+    }
+    char **place = block_field(block, line, &skip);
+    if (place && *place && (place == &block->final || place == &block->original)) {
+        block_end(report, block);
+        place = block_field(block, line, &skip);
+    }
+    *last = NULL;
+    if (place && !*place)
+        *place = *last = line + skip + strspn(line + skip, " \t");
+}
+
+static bool read_fields(Report *report, const char *text)
+{
+    StatusBlock block = {0};
+    char *last = NULL;
+    g_autofree char *copy = g_strdup(text);
+    for (char *line = copy, *next; line; line = next) {
+        char *feed = strchr(line, '\n');
+        next = feed ? feed + 1 : NULL;
+        if (feed)
+            *feed = '\0';
+        if (line[strspn(line, " \t\r")] == '\0') {
+            last = NULL;
+            if (block.final && (block.action || block.status))
+                block_end(report, &block);
+            else if (!block.final && !block.original)
+                block = (StatusBlock){0};
+        } else {
+            take_line(report, &block, &last, line);
+        }
+    }
+    block_end(report, &block);
+    return report_found(report) || report->succeeded;
+}
+
+/* May the text for people tell what a recipient was known as? Systems that write a part for programs write that in
+ * English, and most mails need not be searched for more. */
+static bool tells_origin(const Report *report)
+{
+    static const char words[] = "ed from";
+    for (guint at = 0; at < report->parts->len; at++) {
+        const MimePart *part = report->parts->pdata[at];
+        if (!part->inside && g_str_has_prefix(part->type, "text/plain") &&
+            memmem(part->body, MIN(part->body_length, TEXT_LIMIT), words, sizeof words - 1))
+            return true;
+    }
+    return false;
+}
+
+bool delivery_status_read(Report *report)
+{
+    if (!report->status_text || !read_fields(report, report->status_text->str))
+        return false;
+    if (report_found(report) && tells_origin(report)) {
+        report_prepare(report);
+        origin_attach(report);
+    }
+    return true;
+}
+
+/* Gateways that write the fields where people read them. */
+bool delivery_text_read(Report *report)
+{
+    if (!report->automatic || !report_says(report, "final-recipient"))
+        return false;
+    GString *text = g_string_new(NULL);
+    for (guint at = 0; at < report->lines->len; at++)
+        g_string_append_printf(text, "%s\n", report_line(report, at));
+    bool found = read_fields(report, text->str);
+    g_string_free(text, TRUE);
+    return found;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/text/text_link.h"
+
+#include <string.h>
+
+#define LOCAL_MAX 128 /* bytes before the "@": twice of what RFC 5321 has, for VERP */
+#define DOMAIN_MAX 255
+
+/* A text that is read from its beginning. */
+typedef struct LinkReading {
+    const char *text, *end;
+    const char *done; /* what stands before it belongs to a link already */
+} LinkReading;
+
+/* ---- characters ---- */
+
+static bool is_beyond_ascii(const char *at)
+{
+    return (unsigned char)*at >= 0x80;
+}
+
+static bool is_letter(const char *at)
+{
+    if (!is_beyond_ascii(at))
+        return g_ascii_isalnum(*at);
+    gunichar character = g_utf8_get_char(at);
+    return g_unichar_isalnum(character) || g_unichar_ismark(character);
+}
+
+static bool is_url_character(const char *at)
+{
+    return is_beyond_ascii(at) ? is_letter(at) : *at > ' ' && *at != 0x7f && !strchr("<>\"`{}|\\^", *at);
+}
+
+static bool is_local_character(const char *at)
+{
+    return is_letter(at) || (!is_beyond_ascii(at) && *at && strchr("._%+-=&~'", *at));
+}
+
+static bool is_domain_character(const char *at)
+{
+    return is_letter(at) || *at == '-' || *at == '.' || *at == '_';
+}
+
+/* ---- addresses ---- */
+
+/* The end of the domain that begins at at; NULL when there is none with a dot. Behind it may stand a full stop. */
+static const char *domain_end(const char *at, const char *end)
+{
+    const char *last = at, *dot = NULL;
+    while (last < end && last - at <= DOMAIN_MAX && is_domain_character(last) &&
+           !(*last == '.' && (last == at || last[-1] == '.'))) {
+        dot = *last == '.' ? last : dot;
+        last = g_utf8_next_char(last);
+    }
+    while (last > at && strchr(".-_", last[-1])) {
+        last--;
+        dot = dot == last ? memrchr(at, '.', (size_t)(last - at)) : dot;
+    }
+    bool top = dot && dot > at && last - dot > 2 && !g_ascii_isdigit(dot[1]);
+    return top && last - at <= DOMAIN_MAX ? last : NULL;
+}
+
+/* The beginning of the local part that ends at at, not before from; at: there is none. */
+static const char *local_start(const char *at, const char *from)
+{
+    if (at - from > LOCAL_MAX)
+        from = at - LOCAL_MAX;
+    const char *start = at;
+    while (start > from) {
+        const char *before = g_utf8_find_prev_char(from, start);
+        if (!before || !is_local_character(before))
+            break;
+        start = before;
+    }
+    while (start < at && !is_letter(start) && !strchr("_+", *start))
+        start++;
+    return start;
+}
+
+/* Is the sign at at that of an address? Its beginning and end. */
+static bool is_address(const LinkReading *reading, const char *at, size_t sign, const char **start, const char **end)
+{
+    *end = domain_end(at + sign, reading->end);
+    *start = *end ? local_start(at, reading->done) : at;
+    return *start < at;
+}
+
+/* The length of the sign of an address, or of what encodes it, at at; 0: another character. */
+static size_t sign_length(const char *at, const char *end)
+{
+    return *at == '@' ? 1 : end - at >= 3 && at[0] == '%' && at[1] == '4' && at[2] == '0' ? 3 : 0;
+}
+
+/* ---- links ---- */
+
+/* Return the scheme that stands before the colon at at, if it is known. */
+static const char *scheme_start(const LinkReading *reading, const char *at, TextLinkKind *kind)
+{
+    static const char *const schemes[] = {"https", "http", "ftp", "mailto"};
+    for (size_t scheme = 0; scheme < G_N_ELEMENTS(schemes); scheme++) {
+        size_t length = strlen(schemes[scheme]);
+        if ((size_t)(at - reading->done) < length || g_ascii_strncasecmp(at - length, schemes[scheme], length) != 0)
+            continue;
+        const char *start = at - length;
+        const char *before = start > reading->text ? g_utf8_find_prev_char(reading->text, start) : NULL;
+        if (before && !is_beyond_ascii(before) && (is_letter(before) || strchr("+-.", *before)))
+            return NULL;
+        *kind = strcmp(schemes[scheme], "mailto") == 0 ? TEXT_LINK_MAILTO : TEXT_LINK_WEB;
+        return start;
+    }
+    return NULL;
+}
+
+/* The end of a link without punctuation, and without a bracket that it did not open. */
+static const char *without_punctuation(const char *start, const char *end)
+{
+    int round = 0, square = 0; /* those that are opened, less those that are closed */
+    for (const char *at = start; at < end; at++) {
+        round += (*at == '(') - (*at == ')');
+        square += (*at == '[') - (*at == ']');
+    }
+    for (; end > start; end--) {
+        bool spare = strchr(".,:;!?'*", end[-1]) || (end[-1] == ')' && round < 0) || (end[-1] == ']' && square < 0) ||
+                     strchr("([", end[-1]);
+        if (!spare)
+            break;
+        round += end[-1] == ')';
+        round -= end[-1] == '(';
+        square += end[-1] == ']';
+        square -= end[-1] == '[';
+    }
+    return end;
+}
+
+static bool holds_address(const char *body, const char *end)
+{
+    const LinkReading reading = {.text = body, .end = end, .done = body};
+    const char *start, *behind;
+    for (const char *at = body; at < end; at++) {
+        size_t sign = sign_length(at, end);
+        if (sign > 0 && is_address(&reading, at, sign, &start, &behind))
+            return true;
+    }
+    return false;
+}
+
+/* Does an address begin at body, and only what belongs to a link follow it? What stands far away is not looked at, so
+ * that many that fail cost no more than their own length. */
+static bool begins_with_address(const char *body, const char *end)
+{
+    const char *sign = body;
+    while (sign < end && sign - body <= LOCAL_MAX && is_local_character(sign))
+        sign = g_utf8_next_char(sign);
+    const char *behind = sign > body && sign < end && *sign == '@' ? domain_end(sign + 1, end) : NULL;
+    return behind && (behind == end || *behind != '@');
+}
+
+/* Take the link whose colon is at at; return what follows it, or NULL when there is none. */
+static const char *take_link(const LinkReading *reading, const char *at, GArray *links)
+{
+    TextLink link = {0};
+    const char *start = scheme_start(reading, at, &link.kind), *body = at + 1;
+    bool web = link.kind == TEXT_LINK_WEB;
+    if (!start || (web && (reading->end - at < 4 || memcmp(at, "://", 3) != 0)))
+        return NULL;
+    body += web ? 2 : 0;
+    if (body >= reading->end || !(is_letter(body) || (web && *body == '[')))
+        return NULL;
+    if (!web && !begins_with_address(body, reading->end))
+        return NULL; /* the address in it may be found for itself */
+    const char *stop = body;
+    while (stop < reading->end && is_url_character(stop))
+        stop = g_utf8_next_char(stop);
+    bool framed = start > reading->text && start[-1] == '<' && stop < reading->end && *stop == '>';
+    const char *end = framed ? stop : without_punctuation(body, stop);
+    if (end == body || end - start > TEXT_LINK_MAX)
+        return stop;
+    link.start = (size_t)(start - reading->text);
+    link.length = (size_t)(end - start);
+    link.holds_address = !web || holds_address(body, end);
+    g_array_append_val(links, link);
+    return end;
+}
+
+static const char *take_address(const LinkReading *reading, const char *at, GArray *links)
+{
+    const char *start, *end;
+    if (!is_address(reading, at, 1, &start, &end))
+        return NULL;
+    const TextLink link = {.start = (size_t)(start - reading->text),
+                           .length = (size_t)(end - start),
+                           .kind = TEXT_LINK_ADDRESS,
+                           .holds_address = true};
+    g_array_append_val(links, link);
+    return end;
+}
+
+void text_link_find(const char *text, size_t length, GArray *links)
+{
+    LinkReading reading = {.text = text, .end = text + length, .done = text};
+    for (const char *at = text; at < reading.end;) {
+        const char *behind = *at == ':' ? take_link(&reading, at, links) : NULL;
+        if (!behind && *at == '@')
+            behind = take_address(&reading, at, links);
+        at = behind ? behind : at + 1;
+        reading.done = behind ? behind : reading.done;
+    }
+}
+
+char *text_link_mask(const char *text, size_t length)
+{
+    GString *masked = g_string_sized_new(length);
+    LinkReading reading = {.text = text, .end = text + length, .done = text};
+    const char *kept = text;
+    for (const char *at = text; at < reading.end;) {
+        const char *start, *end;
+        size_t sign = sign_length(at, reading.end);
+        if (sign == 0 || !is_address(&reading, at, sign, &start, &end)) {
+            at++;
+            continue;
+        }
+        g_string_append_len(masked, kept, at + sign - kept);
+        g_string_append(masked, "\u2026");
+        kept = at = reading.done = end;
+    }
+    g_string_append_len(masked, kept, reading.end - kept);
+    return g_string_free(masked, FALSE);
+}

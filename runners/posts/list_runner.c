@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/posts/list_runner.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/contract.h"
+#include "base/fail.h"
+#include "base/ip.h"
+#include "base/log.h"
+#include "lists/keys.h"
+#include "mail/received.h"
+#include "runners/posts/kept_rows.h"
+#include "runners/posts/units.h"
+#include "store/place.h"
+#include "store/secret.h"
+
+static bool is_store_away(Runner *runner)
+{
+    const ListRunner *own = runner_data(runner);
+    return !store_reachable(own->store);
+}
+
+bool list_runner_start(Runner *runner, GError **error)
+{
+    const Config *config = runner_config(runner);
+    Store *store = store_open_for_work(config, error);
+    if (!store)
+        return false;
+    int log = -1;
+    if (!store_leave_sync(store, &log, error)) {
+        store_free(store);
+        return false;
+    }
+    runner_sync_along(runner, log);
+    ListRunner *own = g_new0(ListRunner, 1);
+    own->store = store;
+    own->lists = list_cache_new(store);
+    work_site_init(&own->site, config);
+    own->no_requests = !queue_is_worked(config, "command");
+    runner_set_data(runner, own);
+    runner_pause_while(runner, is_store_away);
+    return units_start(runner, store, error);
+}
+
+void list_runner_stop(Runner *runner)
+{
+    ListRunner *own = runner_data(runner);
+    if (!own)
+        return;
+    kept_rows_end(own);
+    list_cache_free(own->lists);
+    verp_keys_free(own->keys);
+    loop_keys_free(own->loop_keys);
+    store_free(own->store);
+    g_free(own);
+    runner_set_data(runner, NULL);
+}
+
+bool list_runner_refresh(Runner *runner, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    g_autoptr(GError) gone = NULL;
+    if (!store_present(own->store, &gone)) /* the one that is there is opened at the next start */
+        log_fatal(CHILD_EXIT_LATER, "%s", gone->message);
+    list_cache_refresh(own->lists);
+    if (clock_monotonic() >= own->keys_until) {
+        g_clear_pointer(&own->keys, verp_keys_free);
+        g_clear_pointer(&own->loop_keys, loop_keys_free);
+    }
+    if (own->kept)
+        g_ptr_array_set_size(own->kept, 0);
+    own->taken = 0;
+    return true;
+}
+
+bool list_runner_end(ListRunner *own, bool done, GError **error)
+{
+    if (done)
+        return store_commit(own->store, error);
+    store_rollback(own->store);
+    return false;
+}
+
+#define KEYS_LIFETIME (60 * CLOCK_SECOND)
+
+static bool read_keys(ListRunner *own, GError **error)
+{
+    if (own->keys)
+        return true;
+    g_autoptr(GPtrArray) secrets = secret_all(own->store, error);
+    if (!secrets)
+        return false;
+    own->keys = verp_keys_new(secrets);
+    own->loop_keys = loop_keys_new(secrets);
+    own->keys_until = clock_monotonic() + KEYS_LIFETIME;
+    return true;
+}
+
+VerpKeys *list_runner_keys(Runner *runner, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    return read_keys(own, error) ? own->keys : NULL;
+}
+
+const LoopKeys *list_runner_loop_keys(ListRunner *own, GError **error)
+{
+    return read_keys(own, error) ? own->loop_keys : NULL;
+}
+
+bool list_runner_loop_mark(ListRunner *own, Entry *entry, const Message *message, LoopMark *mark, GError **error)
+{
+    const LoopKeys *keys = list_runner_loop_keys(own, error);
+    if (!keys)
+        return false;
+    loop_mark_read(keys, message, mark);
+    if (mark->strange > 0)
+        list_runner_log(entry, "message-id=%s: a field " LOOP_MARK_FIELD " in it is not of this site, or was changed; "
+                        "it counts for nothing", meta_string(entry_meta(entry), KEY_MESSAGE_ID, "-"));
+    return true;
+}
+
+const char *list_runner_asked(Entry *entry)
+{
+    return meta_string(entry_meta(entry), KEY_TO, TO_POSTING);
+}
+
+char *list_runner_effect(const Entry *entry)
+{
+    return name_effect(queue_name(entry_queue(entry)), entry_name(entry)->hash);
+}
+
+bool list_runner_find_effect(Runner *runner, Entry *entry, bool *before, int64_t *number, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    g_autofree char *name = list_runner_effect(entry);
+    return store_find_effect(own->store, name, before, number, error);
+}
+
+bool list_runner_record_effect(Runner *runner, Entry *entry, int64_t number, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    g_autofree char *name = list_runner_effect(entry);
+    return store_record_effect(own->store, name, number, error);
+}
+
+static Draft *draft_without_message(const char *queue, Entry *entry)
+{
+    json_t *meta = json_deep_copy(entry_meta(entry));
+    json_object_del(meta, META_ORDINAL);
+    json_object_del(meta, META_SHARD);
+    json_object_del(meta, META_FAULT);
+    return draft_new(queue, meta);
+}
+
+Draft *list_runner_draft_pieces(const char *queue, Entry *entry, const GPtrArray *pieces)
+{
+    Draft *draft = draft_without_message(queue, entry);
+    for (guint at = 0; at < pieces->len; at++)
+        draft_add_message(draft, pieces->pdata[at]);
+    return draft;
+}
+
+Draft *list_runner_draft(const char *queue, Entry *entry, const Message *message)
+{
+    Draft *draft = draft_without_message(queue, entry);
+    g_autoptr(GBytes) head = message_head(message), body = message_body(message);
+    draft_add_message(draft, head);
+    draft_add_message(draft, body);
+    return draft;
+}
+
+Work *list_runner_work(ListRunner *own, Entry *entry)
+{
+    Actor actor = {.role = ACTOR_ADDRESS, .door = DOOR_MAIL, .from = entry_trace(entry),
+                   .address = meta_string(entry_meta(entry), KEY_SENDER, "")};
+    g_autoptr(GBytes) cause = entry_message(entry);
+    Work *work = work_new(own->store, &own->site, &actor);
+    work_set_cause(work, cause);
+    return work;
+}
+
+char *list_runner_host(const Message *message)
+{
+    g_autofree char *received = message_value(message, "Received");
+    g_autofree char *host = received ? received_client(received) : NULL;
+    return host && ip_public_text(host) ? g_steal_pointer(&host) : NULL;
+}
+
+void list_runner_set_host(Work *work, const Message *message)
+{
+    g_autofree char *host = list_runner_host(message);
+    work_set_host(work, host);
+}
+
+static void take(void *data, Draft *draft)
+{
+    outcome_add(data, draft);
+}
+
+void list_runner_work_into(Work *work, Outcome *outcome)
+{
+    work_into(work, take, outcome);
+}
+
+void list_runner_log(Entry *entry, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    log_info("%s list=%s queue=%s %s", entry_trace(entry), entry_list(entry), queue_name(entry_queue(entry)), text);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/moving/carry.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "store/people/email.h"
+#include "store/people/span.h"
+#include "store/store_internal.h"
+
+void carry_id(int64_t key, char id[CARRY_ID_SIZE])
+{
+    store_key_id(key, id);
+}
+
+bool carry_id_parse(const char *id, int64_t *key)
+{
+    return store_id_key(id, key);
+}
+
+/* ---- out ---- */
+
+static ValueType type_of(const CarryField *field)
+{
+    bool text = field->type == CARRY_TEXT || field->type == CARRY_EMAIL || field->type == CARRY_NAME;
+    return text ? VALUE_TEXT : field->type == CARRY_BYTES ? VALUE_BLOB : VALUE_INTEGER;
+}
+
+static Value value_of(Query *query, int column, const CarryField *field)
+{
+    Value value = {.type = type_of(field), .null = query_is_null(query, column)};
+    if (!value.null && value.type == VALUE_INTEGER)
+        value.integer = query_integer(query, column);
+    else if (!value.null)
+        value.data = query_bytes(query, column, &value.length);
+    return value;
+}
+
+static Query *read_kind(Store *store, const CarryKind *kind, const char *list_id, GError **error)
+{
+    int64_t list = 0;
+    if (list_id && !list_key(store, list_id, &list, error))
+        return NULL;
+    const Value key = INTEGER(list);
+    return query_stream_start(store, error, list_id && !kind->of_list ? kind->select_of_list : kind->select, &key,
+                              list_id ? 1 : 0);
+}
+
+bool carry_read(Store *store, const CarryKind *kind, const char *list_id, CarryRow *row, void *data, GError **error)
+{
+    if (list_id ? !kind->of_list && !kind->select_of_list : kind->of_list)
+        return true;
+    g_autoptr(Query) query = read_kind(store, kind, list_id, error);
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        Value values[CARRY_FIELDS_MAX];
+        for (int i = 0; kind->fields[i].name; i++)
+            values[i] = value_of(query, i, &kind->fields[i]);
+        if (!row(kind, values, data, error))
+            return false;
+    }
+    return step == STEP_DONE;
+}
+
+char **carry_lists(Store *store, const char *mail_host, GError **error)
+{
+    g_autoptr(Query) query = query_open(
+        store, error, "SELECT list_id FROM list WHERE mail_host = COALESCE($1, mail_host) ORDER BY list_id",
+        TEXT(mail_host));
+    return query_texts(query, error);
+}
+
+bool carry_read_list(Store *store, CarryList *list, char **password_hash, GError **error)
+{
+    g_autoptr(Query) query = query_open(
+        store, error,
+        "SELECT held_last, archive, (SELECT value FROM list_setting s WHERE s.list = l.key AND "
+        "s.name = 'moderator_password') FROM list l WHERE list_id = $1",
+        TEXT(list->list_id));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step != STEP_ROW)
+        return step == STEP_DONE && fail(error, FAIL_MISSING, "there is no list %s", list->list_id);
+    list->held_last = query_integer(query, 0);
+    list->archive = query_integer(query, 1);
+    *password_hash = g_strdup(query_text(query, 2));
+    return true;
+}
+
+/* ---- in ---- */
+
+bool carry_write_list(Store *store, const CarryList *list, GError **error)
+{
+    store_changed(store);
+    return query_run(store, error, NULL, "UPDATE list SET held_last = $2, archive = $3 WHERE list_id = $1",
+                     TEXT(list->list_id), INTEGER(list->held_last), INTEGER(list->archive));
+}
+
+static bool is_key_allowed(Store *store, int64_t key, GError **error)
+{
+    int64_t now = clock_now();
+    if (key <= 0 || key >> 11 > now + INT64_C(86400) * CLOCK_SECOND)
+        return fail(error, FAIL_NEVER, "an id that is from no time before now");
+    return key >> 11 <= now || store_driver(store)->keys_above(store_connection(store), key, error);
+}
+
+/* A number that another has is replaced by a new one. */
+static bool take_number(Store *store, const char *counter, const char *find, int64_t *number, GError **error)
+{
+    if (*number <= 0 || *number >= g_ascii_strtoll(CARRY_NUMBER_MOST, NULL, 10))
+        return fail(error, FAIL_NEVER, "the number %" G_GINT64_FORMAT " is not allowed", *number);
+    {
+        g_autoptr(Query) query = query_open(store, error, find, INTEGER(*number));
+        Step step = query ? query_step(query, error) : STEP_FAILED;
+        if (step == STEP_FAILED)
+            return false;
+        if (step == STEP_ROW)
+            return store_next_number(store, counter, number, error);
+    }
+    return query_run(store, error, NULL, "UPDATE counter SET value = $2 WHERE name = $1 AND value < $2", TEXT(counter),
+                     INTEGER(*number));
+}
+
+typedef struct Parameters {
+    Value values[CARRY_FIELDS_MAX + 4];
+    size_t count;
+    const char *folded; /* of the last address */
+    char *owned[CARRY_FIELDS_MAX];
+    size_t owned_count;
+} Parameters;
+
+static void parameters_clear(Parameters *parameters)
+{
+    for (size_t i = 0; i < parameters->owned_count; i++)
+        g_free(parameters->owned[i]);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Parameters, parameters_clear)
+
+static bool add_folded(Parameters *parameters, const Value *value, GError **error)
+{
+    g_autofree char *email = g_strndup(value->data, value->length);
+    char *folded = email_folded_checked(email, error);
+    if (!folded)
+        return false;
+    parameters->owned[parameters->owned_count++] = folded;
+    parameters->folded = folded;
+    parameters->values[parameters->count++] = TEXT(folded);
+    return true;
+}
+
+static bool add_all(Store *store, const CarryKind *kind, const Value *values, Parameters *to, GError **error)
+{
+    for (int i = 0; kind->fields[i].name; i++) {
+        const CarryField *field = &kind->fields[i];
+        to->values[to->count++] = values[i];
+        if ((field->type == CARRY_ID && !values[i].null && !is_key_allowed(store, values[i].integer, error)) ||
+            (field->type == CARRY_EMAIL && !add_folded(to, &values[i], error)))
+            return false;
+    }
+    return true;
+}
+
+static bool before(Store *store, const CarryKind *kind, Parameters *to, GError **error)
+{
+    if (kind->hook == CARRY_HELD)
+        return take_number(store, "held", "SELECT 1 FROM held WHERE number = $1", &to->values[1].integer, error);
+    if (kind->hook == CARRY_SCHEDULED)
+        return take_number(store, "scheduled", "SELECT 1 FROM scheduled WHERE number = $1", &to->values[1].integer,
+                           error);
+    return kind->hook != CARRY_REQUEST ||
+           take_number(store, "pending", "SELECT 1 FROM pending WHERE number = $1", &to->values[1].integer, error);
+}
+
+static bool count_held(Store *store, int64_t list, const Value *values, GError **error)
+{
+    int64_t room = values[12].integer;
+    return query_run(store, error, NULL,
+                     "INSERT INTO held_sum (list, room, strangers) VALUES ($1, $2, $3) ON CONFLICT (list) DO UPDATE "
+                     "SET room = held_sum.room + excluded.room, strangers = held_sum.strangers + excluded.strangers",
+                     INTEGER(list), INTEGER(room), INTEGER(values[13].integer ? room : 0));
+}
+
+static bool after(Store *store, const CarryKind *kind, const Parameters *from, const Value *values, GError **error)
+{
+    switch (kind->hook) {
+    case CARRY_USER: return values[5].integer == 1 || span_count_user(store, values[0].integer, 1, error);
+    case CARRY_ADDRESS: return span_count(store, SPAN_ADDRESSES, from->folded, 1, error);
+    case CARRY_MEMBER:
+        return span_count(store, SPAN_MEMBERS(from->values[0].integer, (int)values[1].integer), from->folded, 1, error);
+    case CARRY_HELD: return count_held(store, from->values[0].integer, values, error);
+    default: return true;
+    }
+}
+
+/* Of an address or a member that was not written: is it there? */
+static bool is_there(Store *store, const CarryKind *kind, const Value *values, GError **error)
+{
+    if (kind->hook != CARRY_MEMBER && kind->hook != CARRY_ADDRESS)
+        return true;
+    g_auto(Email) address = {0};
+    const Value *from = &values[kind->hook == CARRY_MEMBER ? 2 : 1];
+    g_autofree char *email = g_strndup(from->data, from->length);
+    return email_find(store, email, &address, error) &&
+           (kind->hook == CARRY_MEMBER || address.key == values[0].integer ||
+            fail(error, FAIL_EXISTS, "the address is here already, and stays its user's"));
+}
+
+static bool write_row(Store *store, const CarryKind *kind, Parameters *to, const Value *values, bool *known,
+                      GError **error)
+{
+    int64_t added = 0;
+    if (!add_all(store, kind, values, to, error) || !before(store, kind, to, error) ||
+        !query_all(store, error, &added, kind->insert, to->values, to->count))
+        return false;
+    *known = added == 0;
+    if (!*known)
+        store_changed(store);
+    return *known ? is_there(store, kind, values, error) : after(store, kind, to, values, error);
+}
+
+bool carry_write(Store *store, const CarryKind *kind, const char *list_id, const Value *values, bool *known,
+                 GError **error)
+{
+    int64_t list = 0;
+    g_auto(Parameters) to = {.count = 0};
+    if (kind->of_list && !list_key(store, list_id, &list, error))
+        return false;
+    if (kind->of_list)
+        to.values[to.count++] = INTEGER(list);
+    return STORE_WRITE(store, error, write_row(store, kind, &to, values, known, error));
+}
+
+bool carry_drop_user(Store *store, int64_t user, GError **error)
+{
+    int64_t users = 0;
+    return STORE_WRITE(
+        store, error,
+        query_run(store, error, &users,
+                  "DELETE FROM person WHERE key = $1 AND stands_in = 0 AND NOT EXISTS (SELECT 1 FROM address WHERE "
+                  "person = $1)",
+                  INTEGER(user)) &&
+            (users == 0 || span_count_user(store, user, -1, error)) &&
+            query_run(store, error, NULL,
+                      "DELETE FROM person WHERE key = $1 AND NOT EXISTS (SELECT 1 FROM address WHERE person = $1)",
+                      INTEGER(user)));
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Read rows for an export of a site or a list, and write the rows of an export into another site (doc/export.md).
+ * carry_kinds[] has one kind for each sort of row (user, member, held post, and so on), with its fields and statements.
+ * Rows name each other by ids and addresses, so that they fit into a database that has other rows. carry_table() says
+ * which tables of the schema are exported, and why the others are not.
+ *
+ * Users, addresses, members and such keep their ids. Held and scheduled posts and requests keep their numbers where
+ * these are free; otherwise they get new ones.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/driver/driver.h"
+#include "store/store_type.h"
+
+typedef enum CarryType {
+    CARRY_TEXT,
+    CARRY_INTEGER, /* numbers, and times in microseconds since 1970 */
+    CARRY_BOOL,    /* VALUE_INTEGER */
+    CARRY_BYTES,
+    CARRY_ID,     /* VALUE_INTEGER, a key; carry_id() */
+    CARRY_CHOICE, /* VALUE_INTEGER, the place of a word in words */
+    CARRY_EMAIL,  /* VALUE_TEXT, an address */
+    CARRY_NAME,   /* VALUE_TEXT, without control characters, since it comes into fields of letters */
+    CARRY_OBJECT, /* in no kind of carry_kinds[]; for fields that callers add themselves */
+} CarryType;
+
+typedef struct CarryField {
+    const char *name;
+    CarryType type;
+    const char *words; /* "member|owner" */
+    bool may;          /* the field may be missing */
+    bool secret;       /* whoever reads the field can do what its owner can */
+} CarryField;
+
+/* Further work of carry_write() for a row besides inserting it: it counts the row, or finds a free number. */
+typedef enum CarryHook {
+    CARRY_NOTHING,
+    CARRY_USER,
+    CARRY_ADDRESS,
+    CARRY_MEMBER,
+    CARRY_HELD,
+    CARRY_SCHEDULED,
+    CARRY_REQUEST,
+} CarryHook;
+
+/* Say who answers for the rows of a kind. A list's file may write what a list's token may (lists/authority.h). */
+typedef enum CarryReach {
+    CARRY_UNDECIDED,
+    CARRY_OF_LIST, /* of the list: each file may write them; lists/moving/listrunner.c looks at single fields */
+    CARRY_OF_SITE, /* of the site: written where the operator asks for that, and each row is named */
+    CARRY_OF_MANY, /* the same, but there are so many that they are counted */
+} CarryReach;
+
+#define CARRY_FIELDS_MAX 26
+#define CARRY_NUMBER_MOST "1099511627776" /* more held posts than any site had */
+typedef struct CarryKind {
+    const char *name;
+    bool of_list;
+    CarryReach reach;
+    CarryHook hook;
+    const char *select;         /* reads the rows of the site, or with of_list the rows of the list $1 */
+    const char *select_of_list; /* without of_list: reads the rows that the list $1 needs; NULL: it needs none */
+    const char *insert;         /* with of_list $1 is the list. The fields follow; an e-mail address is two, as it is
+                                   written and folded. NULL: the caller writes such rows itself */
+    CarryField fields[CARRY_FIELDS_MAX]; /* ended by one without name */
+} CarryKind;
+
+/* All kinds, in the order in which their rows must be written; ended by one without name. */
+extern const CarryKind carry_kinds[];
+
+/* Return whether this table of the schema is exported. With false, *why is the reason in words (static), or NULL where
+ * the table is not known here. */
+bool carry_table(const char *table, const char **why);
+
+/* Take a row with a value for each field, all borrowed for the call. False, with error, ends the reading. */
+typedef bool CarryRow(const CarryKind *kind, const Value *values, void *data, GError **error);
+/* Call row for each row of a kind, as a stream. With list_id NULL they are the rows of the site, else those of the
+ * list, or that the list needs; a kind that has no such rows gives none. Call it inside a transaction. */
+bool carry_read(Store *store, const CarryKind *kind, const char *list_id, CarryRow *row, void *data, GError **error);
+
+/* Write one row, inside a transaction. *known: the row, or another row in its place, is there already, and nothing was
+ * changed. FAIL_NEVER: a value is not allowed; FAIL_MISSING: a thing that it refers to is not there; FAIL_EXISTS: the
+ * address is there already and belongs to another user. */
+bool carry_write(Store *store, const CarryKind *kind, const char *list_id, const Value *values, bool *known,
+                 GError **error);
+
+/* Remove a user whom carry_write() made, if the user has no address here, since all of them belong to others. */
+bool carry_drop_user(Store *store, int64_t user, GError **error);
+
+/* Numbers of a list that no other function sets: the last list_number of held posts, and List.archive. */
+typedef struct CarryList {
+    const char *list_id;
+    int64_t held_last, archive;
+} CarryList;
+/* Read the numbers of list->list_id, and the hash of its moderators' password (g_free(); NULL: none); or write the
+ * numbers. FAIL_MISSING, when reading: there is no such list. */
+bool carry_read_list(Store *store, CarryList *list, char **password_hash, GError **error);
+bool carry_write_list(Store *store, const CarryList *list, GError **error);
+/* Return the List-Ids of all lists, or of the lists of a domain, in order; g_strfreev(). */
+char **carry_lists(Store *store, const char *mail_host, GError **error);
+
+/* Write a key as the id that an export has, and read one. False: id is no id. */
+#define CARRY_ID_SIZE STORE_ID_SIZE
+void carry_id(int64_t key, char id[CARRY_ID_SIZE]);
+bool carry_id_parse(const char *id, int64_t *key);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/people/ban.h"
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/pattern.h"
+#include "store/lists/list_setting.h"
+#include "store/people/email.h"
+#include "store/store_internal.h"
+
+static char *folded_of(const char *email, GError **error)
+{
+    if (*email != '^')
+        return email_folded_checked(email, error);
+    return pattern_valid(email, error) ? g_strdup(email) : NULL;
+}
+
+/* Each pattern of a list is tried on each address; addresses cost nothing. */
+static bool has_room(Store *store, int64_t scope, const char *folded, GError **error)
+{
+    if (*folded != '^' || scope == 0)
+        return true;
+    g_autoptr(Query) query = query_open(store, error, "SELECT count(*) FROM ban WHERE COALESCE(list, 0) = $1 AND "
+                                        "folded >= '^' AND folded < '_'", INTEGER(scope));
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    return query_integer(query, 0) < LIST_PATTERNS_MAX ||
+           fail(error, FAIL_NEVER, "the list bans %d patterns already, as many as may be", LIST_PATTERNS_MAX);
+}
+
+static bool insert(Store *store, int64_t scope, const char *folded, const char *email, GError **error)
+{
+    int64_t key = store_key_new(store, error), added = 0;
+    if (key == 0 || !has_room(store, scope, folded, error) ||
+        !query_run(store, error, &added,
+                               "INSERT INTO ban (key, list, folded, email, made_at) VALUES ($1, $2, $3, $4, $5) "
+                               "ON CONFLICT (COALESCE(list, 0), folded) DO NOTHING",
+                               INTEGER(key), INTEGER_OR_NULL(scope > 0 ? scope : -1), TEXT(folded), TEXT(email),
+                               INTEGER(clock_now())))
+        return false;
+    return added > 0 || fail(error, FAIL_EXISTS, "%s is banned already", email);
+}
+
+bool ban_add(Store *store, const char *list_id, const char *email, GError **error)
+{
+    int64_t scope;
+    g_autofree char *folded = folded_of(email, error);
+    return folded &&
+           STORE_WRITE(store, error,
+                       list_scope(store, list_id, &scope, error) && insert(store, scope, folded, email, error));
+}
+
+/* The text of a ban that is looked for; unlike a new one it need not be valid. g_free() */
+static char *folded_text(const char *email)
+{
+    return *email == '^' ? g_strdup(email) : email_folded(email);
+}
+
+bool ban_find(Store *store, const char *list_id, const char *email, bool *found, GError **error)
+{
+    int64_t scope;
+    g_autofree char *folded = folded_text(email);
+    if (!list_scope(store, list_id, &scope, error))
+        return false;
+    g_autoptr(Query) query = query_open(store, error, "SELECT 1 FROM ban WHERE COALESCE(list, 0) = $1 AND folded = $2",
+                                        INTEGER(scope), TEXT(folded));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *found = step == STEP_ROW;
+    return step != STEP_FAILED;
+}
+
+bool ban_remove(Store *store, const char *list_id, const char *email, GError **error)
+{
+    int64_t scope, removed = 0;
+    g_autofree char *folded = folded_text(email);
+    return list_scope(store, list_id, &scope, error) &&
+           query_run(store, error, &removed, "DELETE FROM ban WHERE COALESCE(list, 0) = $1 AND folded = $2",
+                     INTEGER(scope), TEXT(folded)) &&
+           (removed > 0 || fail(error, FAIL_MISSING, "there is no ban of %s %s%s", email,
+                                list_id ? "on the list " : "for the whole site", list_id ? list_id : ""));
+}
+
+/* "^" sorts before "_", and no domain begins with it. */
+static const char check_sql[] = "SELECT email, COALESCE(list, 0) AS scope, 0 AS pattern FROM ban "
+                                "WHERE COALESCE(list, 0) IN (0, $1) AND folded = $2 UNION ALL "
+                                "SELECT email, COALESCE(list, 0), 1 FROM ban "
+                                "WHERE COALESCE(list, 0) IN (0, $1) AND folded >= '^' AND folded < '_' "
+                                "ORDER BY scope DESC, pattern, email";
+
+void ban_check_soon(Store *store, const char *list_id, const char *address)
+{
+    int64_t scope;
+    g_autofree char *folded = email_folded(address);
+    if (list_key_soon(store, list_id, &scope))
+        query_soon(store, check_sql, INTEGER(scope), TEXT(folded));
+}
+
+bool ban_check(Store *store, const char *list_id, const char *address, GHashTable *memory, char **by, GError **error)
+{
+    int64_t scope;
+    *by = NULL;
+    if (!list_scope(store, list_id, &scope, error))
+        return false;
+    g_autofree char *folded = email_folded(address);
+    g_autoptr(Query) query = query_open(store, error, check_sql, INTEGER(scope), TEXT(folded));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        const char *email = query_text(query, 0);
+        if (query_integer(query, 2) == 0 || pattern_matches_address(email, address, memory)) {
+            *by = g_strdup(email);
+            return true;
+        }
+    }
+    return step == STEP_DONE;
+}
+
+bool ban_each(Store *store, const char *list_id, BanEach *each, void *data, GError **error)
+{
+    int64_t scope;
+    if (!list_scope(store, list_id, &scope, error))
+        return false;
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT email, made_at FROM ban WHERE COALESCE(list, 0) = $1 ORDER BY email",
+                                        INTEGER(scope));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        const Ban ban = {.list_id = (char *)list_id, .email = (char *)query_text(query, 0),
+                         .made_at = query_integer(query, 1)};
+        if (!each(&ban, data))
+            return true;
+    }
+    return step == STEP_DONE;
+}
+
+bool ban_count(Store *store, const char *list_id, int64_t *count, GError **error)
+{
+    int64_t scope;
+    if (!list_scope(store, list_id, &scope, error))
+        return false;
+    g_autoptr(Query) query =
+        query_open(store, error, "SELECT count(*) FROM ban WHERE COALESCE(list, 0) = $1", INTEGER(scope));
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *count = query_integer(query, 0);
+    return true;
+}

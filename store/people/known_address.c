@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/mailbox.h"
+#include "store/people/account.h"
+#include "store/posts/digest_internal.h"
+#include "store/people/email.h"
+#include "store/posts/held.h"
+#include "store/people/member_internal.h"
+#include "store/posts/scheduled.h"
+#include "store/people/span.h"
+#include "store/row.h"
+#include "store/store_internal.h"
+#include "store/people/user.h"
+
+void known_address_free(KnownAddress *address)
+{
+    if (!address)
+        return;
+    g_free(address->email);
+    g_free(address->original);
+    g_free(address->display_name);
+    g_free(address);
+}
+
+/* ---- reading ---- */
+
+#define ADDRESS_COLUMNS \
+    "SELECT d.folded, d.email, COALESCE(d.display_name, ''), d.registered_at, d.verified_at, d.person, u.stands_in, " \
+    "d.preferred, a.acknowledge_posts, a.hide_address, a.receive_list_copy, a.receive_own_postings, " \
+    "a.delivery_mode, a.delivery_status, a.preferred_language FROM address d JOIN person u ON u.key = d.person " \
+    "LEFT JOIN address_preference a ON a.address = d.key "
+
+/* "example.com jo" gives "jo@example.com". */
+static char *unfolded(const char *folded)
+{
+    const char *blank = strchr(folded, ' ');
+    return blank ? g_strdup_printf("%s@%.*s", blank + 1, (int)(blank - folded), folded) : g_strdup(folded);
+}
+
+static void *read_row(Query *query)
+{
+    KnownAddress *address = g_new0(KnownAddress, 1);
+    address->email = unfolded(query_text(query, 0));
+    address->original = g_strdup(query_text(query, 1));
+    address->display_name = g_strdup(query_text(query, 2));
+    address->registered_at = query_integer(query, 3);
+    address->verified_at = query_integer(query, 4);
+    if (query_integer(query, 6) == 0)
+        store_key_id(query_integer(query, 5), address->user_id);
+    address->preferred = query_integer(query, 7) != 0;
+    address->preferences = query_preferences(query, 8);
+    return address;
+}
+
+bool address_look_up(Store *store, const char *address, KnownAddress **known, GError **error)
+{
+    g_autofree char *folded = email_folded(address);
+    g_autoptr(Query) query = query_open(store, error, ADDRESS_COLUMNS "WHERE d.folded = $1", TEXT(folded));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *known = step == STEP_ROW ? read_row(query) : NULL;
+    return step != STEP_FAILED;
+}
+
+char *address_stored(Store *store, const char *address, GError **error)
+{
+    KnownAddress *found;
+    if (!address_look_up(store, address, &found, error))
+        return NULL;
+    g_autoptr(KnownAddress) known = found;
+    return g_strdup(known ? known->original : address);
+}
+
+KnownAddress *address_find(Store *store, const char *address, GError **error)
+{
+    KnownAddress *known;
+    if (address_look_up(store, address, &known, error) && !known) {
+        g_autofree char *shown = g_utf8_make_valid(address, -1);
+        fail(error, FAIL_MISSING, "the address %s is not known", shown);
+    }
+    return known;
+}
+
+GPtrArray *address_page(Store *store, const char *who, const char *after, int64_t skip, unsigned limit,
+                        GError **error)
+{
+    int64_t person = 0;
+    if (who && !user_key(store, who, &person, error))
+        return NULL;
+    g_autofree char *behind = after ? email_folded(after) : g_strdup(""), *begins = NULL;
+    int64_t passed = 0;
+    if (!after && !who && !span_seek(store, SPAN_ADDRESSES, skip, &begins, &passed, error))
+        return NULL;
+    g_autoptr(Query) query =
+        who ? query_open(store, error, ADDRESS_COLUMNS "WHERE d.person = $1 ORDER BY d.key LIMIT $2 OFFSET $3",
+                         INTEGER(person), INTEGER(limit), INTEGER(skip))
+            : query_open(store, error,
+                         ADDRESS_COLUMNS "WHERE d.folded >= $1 AND d.folded > $4 ORDER BY d.folded LIMIT $2 OFFSET $3",
+                         TEXT(after ? behind : begins), INTEGER(limit), INTEGER(passed), TEXT(behind));
+    return row_collect(query, read_row, (GDestroyNotify)known_address_free, error);
+}
+
+bool address_count(Store *store, int64_t *count, GError **error)
+{
+    return span_total(store, SPAN_ADDRESSES, count, error);
+}
+
+bool address_language(Store *store, const char *list_id, const char *address, char **language, GError **error)
+{
+    *language = NULL;
+    g_autofree char *folded = email_folded(address);
+    g_autoptr(Query) query = query_open(
+        store, error,
+        "SELECT COALESCE((SELECT m.preferred_language FROM member m JOIN list l ON l.key = m.list "
+        "WHERE l.list_id = $2 AND m.role = 0 AND m.folded = d.folded AND m.preferred_language IS NOT NULL LIMIT 1), "
+        "a.preferred_language, p.preferred_language, (SELECT preferred_language FROM site_preference)) FROM address d "
+        "LEFT JOIN address_preference a ON a.address = d.key LEFT JOIN person_preference p ON p.person = d.person "
+        "WHERE d.folded = $1",
+        TEXT(folded), TEXT(list_id ? list_id : ""));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_ROW)
+        *language = g_strdup(query_text(query, 0));
+    return step != STEP_FAILED;
+}
+
+/* ---- changing ---- */
+
+/* Whether somebody has it: FAIL_EXISTS then. */
+static bool add(Store *store, const char *email, const char *display_name, GError **error)
+{
+    g_auto(Email) address = {0}, known = {0};
+    g_autoptr(GError) unknown = NULL;
+    g_autofree char *folded = email_folded_checked(email, error);
+    if (!folded)
+        return false;
+    if (email_find(store, email, &known, &unknown))
+        return fail(error, FAIL_EXISTS, "the address %s is known already", known.email);
+    if (!g_error_matches(unknown, FAIL, FAIL_MISSING))
+        return fail_with(error, &unknown);
+    return email_ensure(store, email, display_name, &address, error) &&
+           query_run(store, error, NULL, "UPDATE person SET stands_in = 1 WHERE key = $1", INTEGER(address.person)) &&
+           span_count_user(store, address.person, -1, error);
+}
+
+bool address_add(Store *store, const char *address, const char *display_name, GError **error)
+{
+    return STORE_WRITE(store, error, add(store, address, display_name, error));
+}
+
+bool address_set_name(Store *store, const char *address, const char *display_name, GError **error)
+{
+    g_auto(Email) known = {0};
+    return email_find(store, address, &known, error) && email_set_name(store, &known, display_name, error);
+}
+
+bool address_set_verified(Store *store, const char *address, int64_t verified_at, GError **error)
+{
+    g_auto(Email) known = {0};
+    return email_find(store, address, &known, error) &&
+           query_run(store, error, NULL, "UPDATE address SET verified_at = $2 WHERE key = $1", INTEGER(known.key),
+                     INTEGER(verified_at));
+}
+
+bool address_note_verified(Store *store, const char *address, int64_t at, GError **error)
+{
+    g_autofree char *folded = email_folded(address);
+    return query_run(store, error, NULL, "UPDATE address SET verified_at = $2 WHERE folded = $1 AND verified_at = 0",
+                     TEXT(folded), INTEGER(at));
+}
+
+static bool set_preferences(Store *store, const char *email, const Preferences *preferences, GError **error)
+{
+    g_auto(Email) address = {0};
+    return email_find(store, email, &address, error) && digest_leaving_begin(store, NULL, email, error) &&
+           query_run(store, error, NULL, "DELETE FROM address_preference WHERE address = $1", INTEGER(address.key)) &&
+           (preferences_are_unset(preferences) ||
+            query_run(store, error, NULL,
+                      "INSERT INTO address_preference (address, " PREFERENCE_COLUMNS
+                      ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                      INTEGER(address.key), PREFERENCE_VALUES(preferences))) &&
+           digest_leaving_end(store, email, error);
+}
+
+bool address_set_preferences(Store *store, const char *address, const Preferences *preferences, GError **error)
+{
+    return STORE_WRITE(store, error, set_preferences(store, address, preferences, error));
+}
+
+/* ---- whose it is ---- */
+
+/* Its memberships go with it. What its former person subscribed by it as the preferred one stays with the address. */
+static bool move_address(Store *store, const Email *address, int64_t to, GError **error)
+{
+    return (!address->preferred || user_settle_subscriptions(store, address->person, error)) &&
+           query_run(store, error, NULL, "UPDATE address SET person = $2, preferred = 0 WHERE key = $1",
+                     INTEGER(address->key), INTEGER(to)) &&
+           query_run(store, error, NULL, "UPDATE member SET person = $3 WHERE person = $1 AND address = $2",
+                     INTEGER(address->person), INTEGER(address->key), INTEGER(to));
+}
+
+static bool drop_without_address(Store *store, int64_t person, GError **error)
+{
+    return user_drop(store, query_open(store, error,
+                                       "DELETE FROM person WHERE key = $1 AND NOT EXISTS "
+                                       "(SELECT 1 FROM address WHERE person = $1) RETURNING key, stands_in",
+                                       INTEGER(person)), error);
+}
+
+static bool link_address(Store *store, const char *who, const char *email, GError **error)
+{
+    int64_t person;
+    g_auto(Email) address = {0};
+    return user_key(store, who, &person, error) && email_ensure(store, email, NULL, &address, error) &&
+           (address.person == person || (move_address(store, &address, person, error) &&
+                                         drop_without_address(store, address.person, error)));
+}
+
+bool user_link_address(Store *store, const char *who, const char *address, GError **error)
+{
+    return STORE_WRITE(store, error, link_address(store, who, address, error));
+}
+
+static bool unlink_address(Store *store, const char *email, GError **error)
+{
+    int64_t person;
+    g_auto(Email) address = {0};
+    if (!user_key(store, email, &person, error) || !email_find(store, email, &address, error))
+        return false;
+    int64_t alone = store_key_new(store, error);
+    return alone != 0 &&
+           query_run(store, error, NULL, "INSERT INTO person (key, created_at, stands_in) VALUES ($1, $2, 1)",
+                     INTEGER(alone), INTEGER(clock_now())) &&
+           move_address(store, &address, alone, error);
+}
+
+bool address_unlink(Store *store, const char *address, GError **error)
+{
+    return STORE_WRITE(store, error, unlink_address(store, address, error));
+}
+
+/* ---- forgetting ---- */
+
+/* All that names the address: the statements have its folded form as $1, or itself in lower case. */
+static bool forget(Store *store, const char *folded, GError **error)
+{
+    g_autofree char *lower = unfolded(folded), *base = mailbox_base(lower);
+    return query_run(store, error, NULL, "DELETE FROM pending WHERE folded = $1", TEXT(folded)) &&
+           query_run(store, error, NULL, "DELETE FROM pending WHERE lower(detail) = $1", TEXT(lower)) &&
+           query_run(store, error, NULL, "DELETE FROM departure WHERE folded = $1", TEXT(folded)) &&
+           query_run(store, error, NULL, "DELETE FROM session WHERE folded = $1", TEXT(folded)) &&
+           query_run(store, error, NULL, "DELETE FROM list_log WHERE name = $1", TEXT(lower)) &&
+           query_run(store, error, NULL, "DELETE FROM bounce WHERE folded = $1", TEXT(folded)) &&
+           account_forget(store, base, error) && /* counts that name a list, too, go within a day */
+           held_remove_sender(store, lower, error) && scheduled_remove_sender(store, lower, error);
+}
+
+static bool remove_address(Store *store, const char *email, GError **error)
+{
+    g_auto(Email) address = {0};
+    if (!email_find(store, email, &address, error))
+        return false;
+    Query *members = query_open(store, error, "SELECT key FROM member WHERE address = $1 AND person = $2",
+                                INTEGER(address.key), INTEGER(address.person));
+    return member_remove_each(store, members, NULL, error) && forget(store, address.folded, error) &&
+           query_run(store, error, NULL, "DELETE FROM address WHERE key = $1", INTEGER(address.key)) &&
+           span_count(store, SPAN_ADDRESSES, address.folded, -1, error) &&
+           query_run(store, error, NULL,
+                     "DELETE FROM person WHERE key = $1 AND stands_in = 1", INTEGER(address.person));
+}
+
+bool address_remove(Store *store, const char *address, GError **error)
+{
+    return STORE_WRITE(store, error, remove_address(store, address, error));
+}

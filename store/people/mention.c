@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/people/mention.h"
+
+#include <string.h>
+
+#include "base/mailbox.h"
+#include "store/people/email.h"
+#include "store/store_internal.h"
+
+/* How a statement has the address, as $1. */
+typedef enum AddressForm {
+    FORM_FOLDED, /* "example.org jo" */
+    FORM_LOWER,  /* "jo@example.org" */
+    FORM_BASE,   /* mailbox_base() */
+    FORM_LIKE,   /* "%jo@example.org%", with \ before what LIKE would take for more */
+    FORMS
+} AddressForm;
+
+/* A SELECT gives the List-Id, a few words, the number and the text. */
+typedef struct MentionPlace {
+    MentionKind kind;
+    const char *name;
+    AddressForm form;
+    const char *find;
+    const char *change; /* MENTION_MESSAGE, MENTION_WORDS: puts the text $2 at number $1. MENTION_TRACE: removes */
+} MentionPlace;
+
+#define OF_LIST "JOIN list l ON l.key = m.list "
+
+static const MentionPlace places[] = {
+    {MENTION_KNOWN, "address", FORM_FOLDED,
+     "SELECT NULL, COALESCE(display_name, ''), 0, NULL FROM address WHERE folded = $1", NULL},
+    {MENTION_KNOWN, "member", FORM_FOLDED,
+     "SELECT l.list_id, CASE m.role WHEN 0 THEN 'member' WHEN 1 THEN 'owner' WHEN 2 THEN 'moderator' ELSE 'nonmember' "
+     "END, 0, NULL FROM member m " OF_LIST
+     "JOIN address a ON a.key = m.address WHERE a.folded = $1 ORDER BY l.list_id, "
+     "m.role",
+     NULL},
+    {MENTION_KNOWN, "request", FORM_FOLDED,
+     "SELECT l.list_id, '', 0, NULL FROM pending m " OF_LIST "WHERE m.folded = $1 ORDER BY m.number", NULL},
+    {MENTION_KNOWN, "request", FORM_LOWER,
+     "SELECT l.list_id, 'as the new address', 0, NULL FROM pending m " OF_LIST
+     "WHERE lower(m.detail) = $1 ORDER BY m.number",
+     NULL},
+    {MENTION_KNOWN, "departure", FORM_FOLDED,
+     "SELECT l.list_id, '', 0, NULL FROM departure m " OF_LIST "WHERE m.folded = $1 ORDER BY m.key", NULL},
+    {MENTION_KNOWN, "bounce", FORM_FOLDED,
+     "SELECT l.list_id, m.status, 0, NULL FROM bounce m " OF_LIST "WHERE m.folded = $1 ORDER BY l.list_id, m.day",
+     NULL},
+    {MENTION_KNOWN, "held post of the author", FORM_LOWER,
+     "SELECT l.list_id, COALESCE(m.subject, ''), 0, NULL FROM held m " OF_LIST
+     "WHERE lower(m.sender) = $1 ORDER BY m.number",
+     NULL},
+    {MENTION_KNOWN, "scheduled post of the author", FORM_LOWER,
+     "SELECT l.list_id, COALESCE(m.subject, ''), 0, NULL FROM scheduled m " OF_LIST
+     "WHERE lower(m.sender) = $1 OR lower(m.author) = $1 ORDER BY m.number",
+     NULL},
+    {MENTION_KNOWN, "session", FORM_FOLDED, "SELECT NULL, agent, 0, NULL FROM session WHERE folded = $1 ORDER BY key",
+     NULL},
+    {MENTION_TRACE, "ticket of a moderator", FORM_LOWER,
+     "SELECT l.list_id, '', 0, NULL FROM ticket m " OF_LIST "WHERE lower(m.moderator) = $1 ORDER BY l.list_id",
+     "DELETE FROM ticket WHERE lower(moderator) = $1"},
+    {MENTION_TRACE, "automatic answer", FORM_LOWER,
+     "SELECT l.list_id, m.kind, 0, NULL FROM autoresponse m " OF_LIST "WHERE m.address = $1 ORDER BY l.list_id, m.kind",
+     "DELETE FROM autoresponse WHERE address = $1"},
+    {MENTION_TRACE, "pace of posts", FORM_LOWER,
+     "SELECT l.list_id, '', 0, NULL FROM pace m " OF_LIST "WHERE m.address = $1 ORDER BY l.list_id",
+     "DELETE FROM pace WHERE address = $1"},
+    {MENTION_TRACE, "count of letters", FORM_BASE,
+     "SELECT NULL, kind, 0, NULL FROM account WHERE who = $1 ORDER BY kind", "DELETE FROM account WHERE who = $1"},
+    {MENTION_TRACE, "log of a list", FORM_LOWER,
+     "SELECT l.list_id, m.kind, 0, NULL FROM list_log m " OF_LIST "WHERE m.name = $1 ORDER BY m.key",
+     "DELETE FROM list_log WHERE name = $1"},
+    {MENTION_KEPT, "ban", FORM_FOLDED,
+     "SELECT l.list_id, '', 0, NULL FROM ban m LEFT JOIN list l ON l.key = m.list WHERE m.folded = $1 ORDER BY m.key",
+     NULL},
+    {MENTION_KEPT, "source of members", FORM_FOLDED,
+     "SELECT l.list_id, s.name, 0, NULL FROM member_source m JOIN list_source s ON s.key = m.source " OF_LIST
+     "WHERE m.folded = $1 ORDER BY l.list_id, s.name",
+     NULL},
+    {MENTION_KEPT, "left a list with sources", FORM_FOLDED,
+     "SELECT l.list_id, m.way, 0, NULL FROM source_left m " OF_LIST "WHERE m.folded = $1 ORDER BY l.list_id", NULL},
+    {MENTION_MESSAGE, "held post", FORM_LOWER,
+     "SELECT l.list_id, COALESCE(m.subject, ''), m.number, m.message FROM held m " OF_LIST
+     "WHERE COALESCE(lower(m.sender), '') <> $1 ORDER BY m.number",
+     "UPDATE held SET message = $2 WHERE number = $1"},
+    {MENTION_MESSAGE, "scheduled post", FORM_LOWER,
+     "SELECT l.list_id, COALESCE(m.subject, ''), m.number, m.message FROM scheduled m " OF_LIST
+     "WHERE COALESCE(lower(m.sender), '') <> $1 ORDER BY m.number",
+     "UPDATE scheduled SET message = $2 WHERE number = $1"},
+    {MENTION_MESSAGE, "post for a digest", FORM_LOWER,
+     "SELECT l.list_id, '', m.key, m.message FROM digest_post m " OF_LIST "WHERE $1 <> '' ORDER BY m.key",
+     "UPDATE digest_post SET message = $2 WHERE key = $1"},
+    {MENTION_WORDS, "event", FORM_LIKE,
+     "SELECT list_id, type, number, body FROM event WHERE lower(body) LIKE $1 ESCAPE '\\' ORDER BY number",
+     "UPDATE event SET body = $2 WHERE number = $1"},
+    {MENTION_WORDS, "change in the log of a list", FORM_LIKE,
+     "SELECT l.list_id, m.kind || ' ' || m.name, m.key, m.made_by FROM list_log m " OF_LIST
+     "WHERE lower(m.made_by) LIKE $1 ESCAPE '\\' AND lower(m.made_by) <> m.name ORDER BY m.key",
+     "UPDATE list_log SET made_by = $2 WHERE key = $1"},
+    {MENTION_WORDS, "value before, in the log of a list", FORM_LIKE,
+     "SELECT l.list_id, m.kind || ' ' || m.name, m.key, m.before FROM list_log m " OF_LIST
+     "WHERE lower(m.before) LIKE $1 ESCAPE '\\' ORDER BY m.key",
+     "UPDATE list_log SET before = $2 WHERE key = $1"},
+    {MENTION_WORDS, "value after, in the log of a list", FORM_LIKE,
+     "SELECT l.list_id, m.kind || ' ' || m.name, m.key, m.after FROM list_log m " OF_LIST
+     "WHERE lower(m.after) LIKE $1 ESCAPE '\\' ORDER BY m.key",
+     "UPDATE list_log SET after = $2 WHERE key = $1"},
+    {MENTION_TEXT, "setting of a list", FORM_LIKE,
+     "SELECT l.list_id, m.name, 0, m.value FROM list_setting m " OF_LIST
+     "WHERE lower(m.value) LIKE $1 ESCAPE '\\' ORDER BY l.list_id, m.name",
+     NULL},
+    {MENTION_TEXT, "header match", FORM_LIKE,
+     "SELECT l.list_id, m.header, 0, m.pattern FROM header_match m LEFT JOIN list l ON l.key = m.list "
+     "WHERE lower(m.pattern) LIKE $1 ESCAPE '\\' ORDER BY m.key",
+     NULL},
+    {MENTION_TEXT, "text of a letter", FORM_LIKE,
+     "SELECT NULL, name, 0, text FROM template WHERE lower(text) LIKE $1 ESCAPE '\\' ORDER BY place, name, language",
+     NULL},
+    {MENTION_TEXT, "parts that wait", FORM_LOWER,
+     "SELECT l.list_id, '', 0, NULL FROM fragment_set m " OF_LIST "WHERE lower(m.sender) = $1 ORDER BY m.key", NULL},
+    {MENTION_TEXT, "outbox", FORM_LIKE,
+     "SELECT NULL, queue, 0, recipients FROM outbox WHERE lower(recipients) LIKE $1 ESCAPE '\\' ORDER BY number", NULL},
+};
+
+static char *pattern_of(const char *lower)
+{
+    GString *pattern = g_string_new("%");
+    for (; *lower; lower++) {
+        if (strchr("\\%_", *lower))
+            g_string_append_c(pattern, '\\');
+        g_string_append_c(pattern, *lower);
+    }
+    return g_string_free(g_string_append_c(pattern, '%'), FALSE);
+}
+
+/* FAIL_NEVER: it is no address. */
+static bool make_forms(const char *address, char *forms[FORMS], GError **error)
+{
+    forms[FORM_FOLDED] = email_folded_checked(address, error);
+    if (!forms[FORM_FOLDED])
+        return false;
+    forms[FORM_LOWER] = mailbox_key(address);
+    forms[FORM_BASE] = mailbox_base(address);
+    forms[FORM_LIKE] = pattern_of(forms[FORM_LOWER]);
+    return true;
+}
+
+static void free_forms(char *forms[FORMS])
+{
+    for (size_t form = 0; form < FORMS; form++)
+        g_free(forms[form]);
+}
+
+/* Text or a blob, as the column has it; NULL for NULL. */
+static GBytes *text_of(Query *query)
+{
+    size_t length;
+    const void *octets = query_bytes(query, 3, &length);
+    return octets ? g_bytes_new(octets, length) : NULL;
+}
+
+typedef struct MentionWalk {
+    Store *store;
+    MentionEach *each;
+    void *data;
+    bool goes_on;
+} MentionWalk;
+
+static bool each_of(MentionWalk *walk, const MentionPlace *place, const char *form, GError **error)
+{
+    const Value value = TEXT(form);
+    g_autoptr(Query) query = query_stream_start(walk->store, error, place->find, &value, 1);
+    Step step = STEP_FAILED;
+    while (query && walk->goes_on && (step = query_step(query, error)) == STEP_ROW) {
+        g_autofree char *list_id = g_strdup(query_text(query, 0)), *detail = g_strdup(query_text(query, 1));
+        g_autoptr(GBytes) text = text_of(query);
+        const Mention mention = {.kind = place->kind,
+                                 .place = place->name,
+                                 .list_id = list_id,
+                                 .detail = detail ? detail : "",
+                                 .number = query_integer(query, 2),
+                                 .text = text};
+        walk->goes_on = walk->each(&mention, walk->data);
+    }
+    return query && (!walk->goes_on || step == STEP_DONE);
+}
+
+bool mention_each(Store *store, const char *address, unsigned kinds, MentionEach *each, void *data, GError **error)
+{
+    char *forms[FORMS] = {0};
+    MentionWalk walk = {store, each, data, true};
+    bool done = make_forms(address, forms, error);
+    for (size_t at = 0; done && walk.goes_on && at < G_N_ELEMENTS(places); at++)
+        if (kinds & 1u << places[at].kind)
+            done = each_of(&walk, &places[at], forms[places[at].form], error);
+    free_forms(forms);
+    return done;
+}
+
+static bool put(Store *store, const MentionPlace *place, int64_t number, GBytes *text, GError **error)
+{
+    size_t length;
+    const char *octets = g_bytes_get_data(text, &length);
+    g_autofree char *plain = place->kind == MENTION_WORDS ? g_strndup(octets, length) : NULL;
+    const Value values[] = {INTEGER(number), BLOB(octets, length)}, texts[] = {INTEGER(number), TEXT(plain)};
+    return query_all(store, error, NULL, place->change, plain ? texts : values, 2);
+}
+
+bool mention_put(Store *store, const char *place, int64_t number, GBytes *text, GError **error)
+{
+    for (size_t at = 0; at < G_N_ELEMENTS(places); at++)
+        if ((places[at].kind == MENTION_MESSAGE || places[at].kind == MENTION_WORDS) &&
+            strcmp(places[at].name, place) == 0)
+            return STORE_WRITE(store, error, put(store, &places[at], number, text, error));
+    g_assert_not_reached();
+}
+
+static bool forget_all(Store *store, char *forms[FORMS], GError **error)
+{
+    for (size_t at = 0; at < G_N_ELEMENTS(places); at++) {
+        const Value value = TEXT(forms[places[at].form]);
+        if (places[at].kind == MENTION_TRACE && !query_all(store, error, NULL, places[at].change, &value, 1))
+            return false;
+    }
+    return true;
+}
+
+bool mention_forget(Store *store, const char *address, GError **error)
+{
+    char *forms[FORMS] = {0};
+    bool done = make_forms(address, forms, error) && STORE_WRITE(store, error, forget_all(store, forms, error));
+    free_forms(forms);
+    return done;
+}

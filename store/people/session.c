@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/people/session.h"
+
+#include "base/fail.h"
+#include "store/people/email.h"
+#include "store/people/pending.h"
+#include "store/row.h"
+
+typedef enum SessionKind { LINK, SESSION } SessionKind;
+
+#define COLUMNS "key, address, agent, made_at, seen_at, expires_at"
+static const RowField session_row[] = {ROW(Session, key),     ROW(Session, address), ROW(Session, agent),
+                                       ROW(Session, made_at), ROW(Session, seen_at), ROW(Session, expires_at)};
+
+void session_free(Session *session)
+{
+    if (!session)
+        return;
+    row_clear(session_row, session);
+    g_free(session);
+}
+
+static void *read_session(Query *query)
+{
+    Session *session = g_new0(Session, 1);
+    row_read(query, 0, session_row, session);
+    return session;
+}
+
+/* A row that begins now. */
+static bool add(Store *store, SessionKind kind, const Session *session, const char *token, GError **error)
+{
+    g_autofree char *folded = email_folded_checked(session->address, error);
+    g_autofree char *hash = pending_token_hash(token);
+    int64_t key = folded ? store_key_new(store, error) : 0;
+    return key &&
+           query_run(store, error, NULL,
+                     "INSERT INTO session (key, token, kind, folded, address, agent, made_at, seen_at, expires_at) "
+                     "VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8)",
+                     INTEGER(key), TEXT(hash), INTEGER(kind), TEXT(folded), TEXT(session->address),
+                     TEXT(session->agent), INTEGER(session->made_at), INTEGER(session->expires_at));
+}
+
+bool session_add_link(Store *store, const char *address, const char *token, int64_t now, GError **error)
+{
+    const Session link = {.address = (char *)(uintptr_t)address,
+                          .agent = (char[]){""},
+                          .made_at = now,
+                          .expires_at = now + SESSION_LINK_LIFE};
+    return STORE_WRITE_PEOPLE(store, error, add(store, LINK, &link, token, error));
+}
+
+static Session *find(Store *store, SessionKind kind, const char *token, int64_t now, GError **error)
+{
+    g_autofree char *hash = pending_token_hash(token);
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT " COLUMNS " FROM session "
+                                        "WHERE token = $1 AND kind = $2 AND expires_at > $3",
+                                        TEXT(hash), INTEGER(kind), INTEGER(now));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_ROW)
+        return read_session(query);
+    if (step == STEP_DONE)
+        fail(error, FAIL_MISSING, "there is no such %s", kind == LINK ? "link" : "session");
+    return NULL;
+}
+
+Session *session_find_link(Store *store, const char *token, int64_t now, GError **error)
+{
+    return find(store, LINK, token, now, error);
+}
+
+Session *session_find(Store *store, const char *token, int64_t now, GError **error)
+{
+    return find(store, SESSION, token, now, error);
+}
+
+bool session_link_lives(Store *store, const char *address, int64_t now, bool *lives, GError **error)
+{
+    g_autofree char *folded = email_folded(address);
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT key FROM session WHERE folded = $1 AND kind = $2 AND expires_at > $3",
+                                        TEXT(folded), INTEGER(LINK), INTEGER(now));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *lives = step == STEP_ROW;
+    return step != STEP_FAILED;
+}
+
+/* The link goes first: of two who use it at once, one removes a row. */
+static bool begin(Store *store, const char *link, const char *token, const char *agent, int64_t now, GError **error)
+{
+    int64_t removed;
+    g_autoptr(Session) found = find(store, LINK, link, now, error);
+    if (!found || !query_run(store, error, &removed, "DELETE FROM session WHERE key = $1", INTEGER(found->key)))
+        return false;
+    if (removed == 0)
+        return fail(error, FAIL_MISSING, "the link was used by another one");
+    g_autofree char *folded = email_folded(found->address);
+    const Session session = {
+        .address = found->address, .agent = (char *)(uintptr_t)agent, .made_at = now, .expires_at = now + SESSION_LIFE};
+    return query_run(store, error, NULL, "DELETE FROM session WHERE folded = $1 AND kind = 0", TEXT(folded)) &&
+           add(store, SESSION, &session, token, error);
+}
+
+bool session_begin(Store *store, const char *link, const char *token, const char *agent, int64_t now, GError **error)
+{
+    return STORE_WRITE_PEOPLE(store, error, begin(store, link, token, agent, now, error));
+}
+
+bool session_touch(Store *store, int64_t key, int64_t now, GError **error)
+{
+    return STORE_WRITE_PEOPLE(store, error,
+                              query_run(store, error, NULL,
+                                        "UPDATE session SET seen_at = $2, expires_at = $3 WHERE key = $1", INTEGER(key),
+                                        INTEGER(now), INTEGER(now + SESSION_LIFE)));
+}
+
+GPtrArray *session_all(Store *store, const char *address, int64_t now, GError **error)
+{
+    g_autofree char *folded = email_folded(address);
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT " COLUMNS " FROM session WHERE folded = $1 AND kind = 1 "
+                                        "AND expires_at > $2 ORDER BY seen_at DESC, key",
+                                        TEXT(folded), INTEGER(now));
+    return row_collect(query, read_session, (GDestroyNotify)session_free, error);
+}
+
+bool session_end(Store *store, const char *address, int64_t key, int64_t kept, GError **error)
+{
+    g_autofree char *folded = email_folded(address);
+    return STORE_WRITE_PEOPLE(store, error,
+                              query_run(store, error, NULL,
+                                        "DELETE FROM session WHERE folded = $1 AND kind = 1 AND key <> $3 "
+                                        "AND (key = $2 OR $2 = 0)",
+                                        TEXT(folded), INTEGER(key), INTEGER(kept)));
+}
+
+bool session_expire(Store *store, int64_t now, GError **error)
+{
+    return STORE_WRITE_PEOPLE(
+        store, error, query_run(store, error, NULL, "DELETE FROM session WHERE expires_at <= $1", INTEGER(now)));
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/people/stranger.h"
+
+#include "base/fail.h"
+#include "store/people/email.h"
+#include "store/people/member_internal.h"
+#include "store/people/span.h"
+#include "store/row.h"
+#include "store/store_internal.h"
+
+#define PORTION 200 /* nonmembers in one transaction */
+
+/* ---- noting ---- */
+
+static bool is_known(Store *store, const char *address, bool *known, GError **error)
+{
+    g_autoptr(GError) missing = NULL;
+    g_auto(Email) found = {0};
+    *known = email_find(store, address, &found, &missing);
+    return *known || fail_unless(error, FAIL_MISSING, &missing);
+}
+
+/* $1 list, $2 role, $3 folded address, $4 now. */
+static bool mark(Store *store, const char *list_id, const char *address, int64_t now, bool known, GError **error)
+{
+    int64_t list;
+    g_autofree char *folded = email_folded(address);
+    return list_key(store, list_id, &list, error) &&
+           query_run(store, error, NULL,
+                     "INSERT INTO stranger (member, seen_at) SELECT key, $4 FROM member WHERE list = $1 AND role = $2 "
+                     "AND folded = $3 AND by_person = 0",
+                     INTEGER(list), INTEGER(ROLE_NONMEMBER), TEXT(folded), INTEGER(now)) &&
+           (known || query_run(store, error, NULL,
+                               "INSERT INTO stranger_address (address) SELECT key FROM address WHERE folded = $1",
+                               TEXT(folded)));
+}
+
+/* A nonmember that was there before without a mark is somebody's wish, and gets none. */
+static bool see_again(Store *store, const char *list_id, const char *address, int64_t now, GError **error)
+{
+    int64_t list;
+    g_autofree char *folded = email_folded(address);
+    return list_key(store, list_id, &list, error) &&
+           query_run(store, error, NULL,
+                     "UPDATE stranger SET seen_at = $4 WHERE member IN (SELECT key FROM member WHERE list = $1 "
+                     "AND role = $2 AND folded = $3)",
+                     INTEGER(list), INTEGER(ROLE_NONMEMBER), TEXT(folded), INTEGER(now));
+}
+
+static bool note(Store *store, const char *list_id, const char *address, int64_t now, GError **error)
+{
+    bool known;
+    g_autoptr(GError) refusal = NULL;
+    if (!is_known(store, address, &known, error))
+        return false;
+    if (member_add(store, list_id, ROLE_NONMEMBER, address, NULL, NULL, &refusal))
+        return mark(store, list_id, address, now, known, error);
+    if (g_error_matches(refusal, FAIL, FAIL_EXISTS))
+        return see_again(store, list_id, address, now, error);
+    return fail_with(error, &refusal);
+}
+
+bool stranger_note(Store *store, const char *list_id, const char *address, int64_t now, GError **error)
+{
+    return STORE_WRITE(store, error, note(store, list_id, address, now, error));
+}
+
+/* ---- forgetting ---- */
+
+/* Addresses that were written down for a stranger, that no member has any more, and for which nobody has done anything
+ * else. */
+#define ADDRESS_IS_FREE \
+    "EXISTS (SELECT 1 FROM stranger_address WHERE address = $1) AND verified_at = 0 AND preferred = 0 " \
+    "AND COALESCE(display_name, '') = '' " \
+    "AND NOT EXISTS (SELECT 1 FROM address o WHERE o.person = address.person AND o.key <> address.key) " \
+    "AND NOT EXISTS (SELECT 1 FROM member WHERE member.address = $1) " \
+    "AND NOT EXISTS (SELECT 1 FROM address_preference WHERE address = $1) " \
+    "AND NOT EXISTS (SELECT 1 FROM member WHERE member.person = address.person) " \
+    "AND NOT EXISTS (SELECT 1 FROM person_preference WHERE person_preference.person = address.person) " \
+    "AND NOT EXISTS (SELECT 1 FROM domain_owner WHERE domain_owner.person = address.person) " \
+    "AND EXISTS (SELECT 1 FROM person p WHERE p.key = address.person AND password IS NULL AND server_owner = 0 " \
+    "AND COALESCE(p.display_name, '') = '')"
+
+static bool forget_address(Store *store, int64_t key, GError **error)
+{
+    g_autofree char *folded = NULL;
+    int64_t person;
+    {
+        g_autoptr(Query) query = query_open(
+            store, error, "DELETE FROM address WHERE key = $1 AND " ADDRESS_IS_FREE " RETURNING folded, person",
+            INTEGER(key));
+        Step step = query ? query_step(query, error) : STEP_FAILED;
+        if (step != STEP_ROW)
+            return step == STEP_DONE;
+        folded = g_strdup(query_text(query, 0));
+        person = query_integer(query, 1);
+        if (query_step(query, error) != STEP_DONE)
+            return false;
+    }
+    return span_count(store, SPAN_ADDRESSES, folded, -1, error) &&
+           user_drop(store, query_open(store, error,
+                                       "DELETE FROM person WHERE key = $1 AND NOT EXISTS "
+                                       "(SELECT 1 FROM address WHERE person = $1) RETURNING key, stands_in",
+                                       INTEGER(person)), error);
+}
+
+/* A nonmember for whom somebody has set something stays, and so does one with a held post. */
+#define IS_STRANGER \
+    "moderation_action IS NULL AND acknowledge_posts IS NULL AND hide_address IS NULL AND receive_list_copy IS NULL " \
+    "AND receive_own_postings IS NULL AND delivery_mode IS NULL AND delivery_status IS NULL " \
+    "AND preferred_language IS NULL "
+#define HAS_HELD_POST \
+    "EXISTS (SELECT 1 FROM held WHERE held.list = member.list AND lower(sender) = lower(member.email))"
+#define WHO "SELECT key FROM member JOIN stranger ON stranger.member = member.key WHERE seen_at < $1 "
+
+/* Mark the strangers that stay, so that they are not looked at again: for ever, or with held posts until STRANGER_KEPT
+ * later. */
+static bool spare(Store *store, int64_t before, GError **error)
+{
+    return query_run(store, error, NULL,
+                     "DELETE FROM stranger WHERE member IN (" WHO "AND NOT (" IS_STRANGER "))", INTEGER(before)) &&
+           query_run(store, error, NULL,
+                     "UPDATE stranger SET seen_at = $2 WHERE member IN (" WHO "AND " HAS_HELD_POST ")", INTEGER(before),
+                     INTEGER(before + STRANGER_KEPT));
+}
+
+/* Remove a portion. Somebody may have done something since spare(). */
+static bool expire_members(Store *store, int64_t before, int64_t *removed, GError **error)
+{
+    return member_remove_each(store, query_open(store, error, WHO "AND " IS_STRANGER "AND NOT " HAS_HELD_POST
+                                                " ORDER BY seen_at, key LIMIT $2", INTEGER(before), INTEGER(PORTION)),
+                              removed, error);
+}
+
+/* Of the addresses that were written down for strangers, those on no list, behind the key `after`. */
+static GArray *read_addresses(Store *store, int64_t after, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT address FROM stranger_address WHERE address > $1 AND NOT EXISTS "
+                                        "(SELECT 1 FROM member WHERE member.address = stranger_address.address) "
+                                        "ORDER BY address LIMIT $2",
+                                        INTEGER(after), INTEGER(PORTION));
+    return row_integers(query, error);
+}
+
+/* Forget a portion. An address that must stay is as any other from then on. */
+static bool forget_addresses(Store *store, int64_t *after, bool *more, GError **error)
+{
+    g_autoptr(GArray) addresses = read_addresses(store, *after, error);
+    for (unsigned at = 0; addresses && at < addresses->len; at++) {
+        *after = g_array_index(addresses, int64_t, at);
+        if (!forget_address(store, *after, error) ||
+            !query_run(store, error, NULL, "DELETE FROM stranger_address WHERE address = $1", INTEGER(*after)))
+            return false;
+    }
+    *more = addresses && addresses->len == PORTION;
+    return addresses != NULL;
+}
+
+bool stranger_expire(Store *store, int64_t before, StoreProgress *progress, void *data, int64_t *removed,
+                     GError **error)
+{
+    int64_t portion = PORTION, after = 0;
+    *removed = 0;
+    if (!STORE_WRITE_PEOPLE(store, error, spare(store, before, error)))
+        return false;
+    while (portion == PORTION) {
+        if (!STORE_WRITE_PEOPLE(store, error, expire_members(store, before, &portion, error)))
+            return false;
+        *removed += portion;
+        progress(data);
+    }
+    for (bool more = true; more;) {
+        if (!STORE_WRITE_PEOPLE(store, error, forget_addresses(store, &after, &more, error)))
+            return false;
+        progress(data);
+    }
+    return true;
+}
+
+bool stranger_count(Store *store, int64_t *count, GError **error)
+{
+    g_autoptr(Query) query = query_start(store, error, "SELECT count(*) FROM stranger", NULL, 0);
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *count = query_integer(query, 0);
+    return true;
+}

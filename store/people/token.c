@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/people/token.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "store/row.h"
+#include "store/store_internal.h"
+
+#define COLUMNS "id, digest, name, verbs, lists, domains, metrics, made_at, expires_at, used_at"
+
+static const RowField token_row[] = {ROW(Token, digest),  ROW(Token, name),       ROW(Token, verbs),
+                                     ROW(Token, lists),   ROW(Token, domains),    ROW(Token, metrics),
+                                     ROW(Token, made_at), ROW(Token, expires_at), ROW(Token, used_at)};
+
+void token_free(Token *token)
+{
+    if (!token)
+        return;
+    row_clear(token_row, token);
+    g_free(token);
+}
+
+static void *read_row(Query *query)
+{
+    Token *token = g_new0(Token, 1);
+    g_strlcpy(token->id, query_text(query, 0), sizeof token->id);
+    row_read(query, 1, token_row, token);
+    return token;
+}
+
+bool token_add(Store *store, const Token *token, GError **error)
+{
+    int64_t added = 0;
+    return STORE_WRITE(store, error,
+                       query_run(store, error, &added,
+                                 "INSERT INTO token (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
+                                 "ON CONFLICT (id) DO NOTHING",
+                                 TEXT(token->id), TEXT(token->digest), TEXT(token->name), TEXT(token->verbs),
+                                 TEXT(token->lists), TEXT(token->domains), INTEGER(token->metrics),
+                                 INTEGER(token->made_at), INTEGER(token->expires_at), INTEGER(token->used_at)) &&
+                           (added > 0 || fail(error, FAIL_EXISTS, "there is a token %s already", token->id)));
+}
+
+Token *token_find(Store *store, const char *id, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error, "SELECT " COLUMNS " FROM token WHERE id = $1", TEXT(id));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_DONE)
+        fail(error, FAIL_MISSING, "there is no token %s; listrunner token ls shows them", id);
+    return step == STEP_ROW ? read_row(query) : NULL;
+}
+
+static bool was_there(const char *id, int64_t changed, GError **error)
+{
+    return changed > 0 || fail(error, FAIL_MISSING, "there is no token %s; listrunner token ls shows them", id);
+}
+
+bool token_remove(Store *store, const char *id, GError **error)
+{
+    int64_t changed = 0;
+    return STORE_WRITE(store, error,
+                       query_run(store, error, &changed, "DELETE FROM token WHERE id = $1", TEXT(id)) &&
+                           was_there(id, changed, error));
+}
+
+/* Words without one of them; g_free(). */
+static char *without(const char *words, const char *gone)
+{
+    g_auto(GStrv) all = g_strsplit(words, " ", -1);
+    GString *left = g_string_new(NULL);
+    for (char **word = all; *word; word++)
+        if (**word && g_strcmp0(*word, gone) != 0)
+            g_string_append_printf(left, "%s%s", left->len > 0 ? " " : "", *word);
+    return g_string_free(left, FALSE);
+}
+
+static bool forget_one(Store *store, const Token *token, const char *list_id, const char *mail_host, GError **error)
+{
+    g_autofree char *lists = without(token->lists, list_id), *domains = without(token->domains, mail_host);
+    if (strcmp(lists, token->lists) == 0 && strcmp(domains, token->domains) == 0)
+        return true;
+    if (!*lists && !*domains) /* an empty scope is the whole site */
+        return query_run(store, error, NULL, "DELETE FROM token WHERE id = $1", TEXT(token->id));
+    return query_run(store, error, NULL, "UPDATE token SET lists = $2, domains = $3 WHERE id = $1", TEXT(token->id),
+                     TEXT(lists), TEXT(domains));
+}
+
+bool token_forget(Store *store, const char *list_id, const char *mail_host, GError **error)
+{
+    Write write;
+    if (!write_begin(store, &write, WRITE_SITE, error))
+        return false;
+    g_autoptr(GPtrArray) all = token_all(store, error);
+    bool done = all != NULL;
+    for (guint at = 0; done && at < all->len; at++)
+        done = forget_one(store, all->pdata[at], list_id, mail_host, error);
+    return write_end(store, &write, done, error);
+}
+
+bool token_set_used(Store *store, const char *id, int64_t now, GError **error)
+{
+    int64_t changed = 0;
+    return STORE_WRITE(store, error,
+                       query_run(store, error, &changed, "UPDATE token SET used_at = $2 WHERE id = $1", TEXT(id),
+                                 INTEGER(now)) &&
+                           was_there(id, changed, error));
+}
+
+GPtrArray *token_all(Store *store, GError **error)
+{
+    g_autoptr(Query) query =
+        query_start(store, error, "SELECT " COLUMNS " FROM token ORDER BY made_at, id", NULL, 0);
+    return row_collect(query, read_row, (GDestroyNotify)token_free, error);
+}
