@@ -143,40 +143,19 @@ static void say(const InformAsked *asked, const char *key, const Fetch *fetch, G
     fold_append(answer, "    ", sentence);
 }
 
-/* May who asks read the archive? */
-static bool may_read(const InformAsked *asked, bool *allowed, GError **error)
-{
-    unsigned roles = 1u << ROLE_MEMBER | 1u << ROLE_OWNER | 1u << ROLE_MODERATOR;
-    *allowed = asked->list->settings->archive_policy == ARCHIVE_PUBLIC;
-    return *allowed || inform_has_role(asked, roles, allowed, error);
-}
-
-static bool send_posts(const InformAsked *asked, const Fetch *fetch, GError **error)
-{
-    g_autofree char *count = g_strdup_printf("%u", fetch->places->len);
-    g_autofree char *first = g_strdup_printf("%" G_GINT64_FORMAT, fetch->first);
-    g_autofree char *last = g_strdup_printf("%" G_GINT64_FORMAT, fetch->last);
-    const TemplateValue values[] = {{"count", count}, {"first", first}, {"last", last}, {0}};
-    g_autoptr(GPtrArray) further = g_ptr_array_new();
-    for (unsigned at = 1; at < fetch->posts->len; at++)
-        g_ptr_array_add(further, fetch->posts->pdata[at]);
-    ListLetter letter = {.template = "archived_posts", .values = values, .language = asked->language, .to = asked->who,
-                         .in_reply_to = "", .attach = NOTICE_MESSAGE, .about = fetch->posts->pdata[0],
-                         .further = further};
-    return work_letter(asked->work, asked->list, &letter, error);
-}
-
 bool archive_get(const InformAsked *asked, const Config *config, const char *range, GString *answer, GError **error)
 {
-    bool allowed;
+    const unsigned roles = 1u << ROLE_MEMBER | 1u << ROLE_OWNER | 1u << ROLE_MODERATOR;
+    int policy = (int)asked->list->settings->archive_policy;
+    bool allowed = policy == ARCHIVE_PUBLIC;
     g_auto(Fetch) fetch = {.mbox = find_mbox(asked->list, config),
                            .places = g_array_new(FALSE, FALSE, sizeof(MboxPlace)),
                            .posts = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref)};
-    if (!fetch.mbox || asked->list->settings->archive_policy == ARCHIVE_NEVER) {
+    if (!fetch.mbox || policy == ARCHIVE_NEVER) {
         say(asked, "get_none", &fetch, answer);
         return true;
     }
-    if (!may_read(asked, &allowed, error))
+    if (!allowed && !inform_has_role(asked, roles, &allowed, error))
         return false;
     if (!allowed) {
         say(asked, "get_refused", &fetch, answer);
@@ -201,5 +180,17 @@ bool archive_get(const InformAsked *asked, const Config *config, const char *ran
     if (!letter_allowed(asked->work, asked->list, asked->who, &allowed, error))
         return false;
     say(asked, fetch.last < wanted ? "get_cut" : "get_sent", &fetch, answer);
-    return !allowed || send_posts(asked, &fetch, error);
+    if (!allowed)
+        return true;
+    g_autofree char *count = g_strdup_printf("%u", fetch.places->len);
+    g_autofree char *first = g_strdup_printf("%" G_GINT64_FORMAT, fetch.first);
+    g_autofree char *last = g_strdup_printf("%" G_GINT64_FORMAT, fetch.last);
+    const TemplateValue values[] = {{"count", count}, {"first", first}, {"last", last}, {0}};
+    g_autoptr(GPtrArray) further = g_ptr_array_new();
+    for (unsigned at = 1; at < fetch.posts->len; at++)
+        g_ptr_array_add(further, fetch.posts->pdata[at]);
+    ListLetter letter = {.template = "archived_posts", .values = values, .language = asked->language, .to = asked->who,
+                         .in_reply_to = "", .attach = NOTICE_MESSAGE, .about = fetch.posts->pdata[0],
+                         .further = further};
+    return work_letter(asked->work, asked->list, &letter, error);
 }

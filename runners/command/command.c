@@ -85,54 +85,32 @@ typedef struct CommandTelling {
     bool among;      /* worth one as one command of several */
 } CommandTelling;
 
-static CommandTelling telling_for_options(const Subscription *made)
-{
-    switch (made->result) {
-    case SUBSCRIPTION_DONE:
-        return (CommandTelling){"set_done", true, true};
-    case SUBSCRIPTION_ASKED_PERSON:
-        return (CommandTelling){"set_asked", false, true};
-    case SUBSCRIPTION_NO_CHANGE:
-        return (CommandTelling){"set_no_member", true, true};
-    default:
-        return (CommandTelling){"set_asked", false, false};
-    }
-}
-
-static CommandTelling telling_for_change(const Subscription *made)
-{
-    switch (made->result) {
-    case SUBSCRIPTION_DONE:
-        return (CommandTelling){"change_done", false, true};
-    case SUBSCRIPTION_ASKED_PERSON:
-        return (CommandTelling){"change_asked", false, true};
-    case SUBSCRIPTION_NO_CHANGE:
-        return (CommandTelling){"change_none", true, true};
-    case SUBSCRIPTION_NOT_SAID:
-        return (CommandTelling){"change_not_said", true, true};
-    case SUBSCRIPTION_REFUSED:
-        return (CommandTelling){"change_refused", true, true};
-    case SUBSCRIPTION_BAD_ADDRESS:
-        return (CommandTelling){"bad_address", true, true};
-    case SUBSCRIPTION_OWN_ADDRESS:
-        return (CommandTelling){"own_address", true, true};
-    default:
-        return (CommandTelling){"change_asked", false, false};
-    }
-}
-
 /* Return the sentence about a result. A result that a letter tells already, or told within the day, is worth no answer:
  * so nobody is flooded by requests in his name. */
 static CommandTelling telling_for(const Order *order, const Subscription *made)
 {
     static const char *const fates[] = {[TOKEN_UNKNOWN] = "bad_token", [TOKEN_USED] = "token_used",
                                         [TOKEN_EXPIRED] = "token_expired", [TOKEN_REPLACED] = "token_replaced"};
+    static const CommandTelling of_set[SUBSCRIPTION_TAKEN + 1] = {
+        [SUBSCRIPTION_DONE] = {"set_done", true, true},
+        [SUBSCRIPTION_ASKED_PERSON] = {"set_asked", false, true},
+        [SUBSCRIPTION_NO_CHANGE] = {"set_no_member", true, true},
+    };
+    static const CommandTelling of_change[SUBSCRIPTION_TAKEN + 1] = {
+        [SUBSCRIPTION_DONE] = {"change_done", false, true},
+        [SUBSCRIPTION_ASKED_PERSON] = {"change_asked", false, true},
+        [SUBSCRIPTION_NO_CHANGE] = {"change_none", true, true},
+        [SUBSCRIPTION_NOT_SAID] = {"change_not_said", true, true},
+        [SUBSCRIPTION_REFUSED] = {"change_refused", true, true},
+        [SUBSCRIPTION_BAD_ADDRESS] = {"bad_address", true, true},
+        [SUBSCRIPTION_OWN_ADDRESS] = {"own_address", true, true},
+    };
     bool join = made->kind == PENDING_JOIN;
     bool letter = join ? order->list->settings->send_welcome_message : made->told;
     if (made->kind == PENDING_SET)
-        return telling_for_options(made);
+        return of_set[made->result].key ? of_set[made->result] : (CommandTelling){"set_asked", false, false};
     if (made->kind == PENDING_CHANGE_ADDRESS)
-        return telling_for_change(made);
+        return of_change[made->result].key ? of_change[made->result] : (CommandTelling){"change_asked", false, false};
     switch (made->result) {
     case SUBSCRIPTION_DONE:
         return (CommandTelling){join ? "join_done" : "leave_done", !letter, true};
@@ -174,19 +152,6 @@ static void tell(Order *order, const char *line, const Subscription *made)
         telling = (CommandTelling){join ? "join_other" : "leave_other", true, true};
     order->worth_telling = order->worth_telling || (order->alone ? telling.alone : telling.among);
     say(order, line, telling.key, made->address ? made->address : order->who);
-}
-
-static bool send_answer(Order *order, GError **error)
-{
-    bool allowed;
-    if (!order->worth_telling)
-        return true;
-    if (!letter_allowed(order->work, order->list, order->who, &allowed, error))
-        return false;
-    const TemplateValue values[] = {{"answers", g_strchomp(order->answers->str)}, {0}};
-    ListLetter letter = {.template = "commands", .values = values, .language = order->language, .to = order->who,
-                         .in_reply_to = meta_string(entry_meta((Entry *)order->entry), KEY_MESSAGE_ID, NULL)};
-    return !allowed || work_letter(order->work, order->list, &letter, error);
 }
 
 /* ---- commands ---- */
@@ -265,31 +230,23 @@ static bool help(Order *order, const char *line, GError **error)
     return true;
 }
 
-/* "set" alone shows what is set, to the member itself. */
-static bool show_options(Order *order, const char *line, GError **error)
-{
-    Member *found;
-    if (!member_look_up(work_store(order->work), order->list->list_id, ROLE_MEMBER, order->who, &found, error))
-        return false;
-    g_autoptr(Member) member = found;
-    order->worth_telling = true;
-    say(order, line, member ? "set_now" : "set_no_member", order->who);
-    g_autofree char *shown = member ? options_of(work_store(order->work), member, "    ", error) : NULL;
-    if (shown)
-        g_string_append_printf(order->answers, "%s\n", shown);
-    return !member || shown;
-}
-
+/* Show to the member itself what is set. What is to be set is only collected here: one letter asks for all of it. */
 static bool set(Order *order, const MailCommand *command, GError **error)
 {
     Member *found;
     g_autoptr(GError) refusal = NULL;
     g_auto(MemberOptions) options = MEMBER_OPTIONS_NONE;
-    if (!command->argument)
-        return show_options(order, command->line, error);
     if (!member_look_up(work_store(order->work), order->list->list_id, ROLE_MEMBER, order->who, &found, error))
         return false;
     g_autoptr(Member) member = found;
+    if (!command->argument) {
+        order->worth_telling = true;
+        say(order, command->line, member ? "set_now" : "set_no_member", order->who);
+        g_autofree char *shown = member ? options_of(work_store(order->work), member, "    ", error) : NULL;
+        if (shown)
+            g_string_append_printf(order->answers, "%s\n", shown);
+        return !member || shown;
+    }
     if (!options_read(&options, command->argument, &refusal) || !options_fit(&options, order->list, &refusal) ||
         (member && !options_allowed(&options, member, &refusal))) {
         g_autofree char *why = reason_translate(order->work, order->list, order->language, refusal->message);
@@ -306,60 +263,19 @@ static bool set(Order *order, const MailCommand *command, GError **error)
     return true;
 }
 
-/* One letter asks for all that the mail sets. */
-static bool ask_settings(Order *order, GError **error)
+/* Answers with something about the list; posts of the archive go into a letter of their own. */
+static bool inform(Order *order, const MailCommand *command, GError **error)
 {
-    g_auto(Subscription) made = {0};
-    g_auto(MemberOptions) options = MEMBER_OPTIONS_NONE;
-    if (order->settings->len == 0)
-        return true;
-    if (!options_read(&options, order->settings->str, error) ||
-        !options_ask(order->work, order->list, order->who, &options, &made, error))
-        return false;
-    tell(order, order->set_lines->str, &made);
-    return true;
-}
-
-static bool change(Order *order, const MailCommand *command, GError **error)
-{
-    g_auto(Subscription) made = {0};
-    AddressChange what = {.old_address = order->who, .new_address = command->argument};
-    if (!change_address_ask(order->work, order->list, &what, &made, error))
-        return false;
-    tell(order, command->line, &made);
-    return true;
-}
-
-/* Answers with something about the list. */
-static bool inform(Order *order, const MailCommand *command, Informing *informing, GError **error)
-{
-    order->worth_telling = true;
-    quote(order, command->line);
     const InformAsked asked = {order->work, order->list, order->who, order->language, command->filter};
-    if (!informing(&asked, order->answers, error))
-        return false;
-    g_string_append_c(order->answers, '\n');
-    return true;
-}
-
-/* Posts of the archive go into a letter of their own. */
-static bool get(Order *order, const MailCommand *command, GError **error)
-{
-    const InformAsked asked = {order->work, order->list, order->who, order->language, {-1, -1}};
+    GString *answers = order->answers;
     order->worth_telling = true;
     quote(order, command->line);
-    if (!archive_get(&asked, order->config, command->argument, order->answers, error))
+    if (!(command->word == COMMAND_WHO     ? inform_who(&asked, answers, error)
+          : command->word == COMMAND_INFO  ? inform_list(&asked, answers, error)
+          : command->word == COMMAND_LISTS ? inform_lists(&asked, answers, error)
+                                           : archive_get(&asked, order->config, command->argument, answers, error)))
         return false;
-    g_string_append_c(order->answers, '\n');
-    return true;
-}
-
-static bool echo(Order *order, const MailCommand *command)
-{
-    if (!order->quotes)
-        return true;
-    order->worth_telling = true;
-    g_string_append_printf(order->answers, "> %s\n    %s\n\n", command->line, command->argument);
+    g_string_append_c(answers, '\n');
     return true;
 }
 
@@ -376,20 +292,26 @@ static bool run_command(Order *order, const MailCommand *command, GError **error
         return confirm(order, "confirm", command, error);
     case COMMAND_SET:
         return set(order, command, error);
-    case COMMAND_CHANGE:
-        return change(order, command, error);
+    case COMMAND_CHANGE: {
+        g_auto(Subscription) made = {0};
+        AddressChange what = {.old_address = order->who, .new_address = command->argument};
+        if (!change_address_ask(order->work, order->list, &what, &made, error))
+            return false;
+        tell(order, command->line, &made);
+        return true;
+    }
     case COMMAND_WHO:
-        return inform(order, command, inform_who, error);
     case COMMAND_INFO:
-        return inform(order, command, inform_list, error);
     case COMMAND_LISTS:
-        return inform(order, command, inform_lists, error);
     case COMMAND_GET:
-        return get(order, command, error);
+        return inform(order, command, error);
     case COMMAND_HELP:
         return help(order, command->line, error);
-    default:
-        return echo(order, command);
+    default: /* echo is for the sender of the envelope alone */
+        order->worth_telling = order->worth_telling || order->quotes;
+        if (order->quotes)
+            g_string_append_printf(order->answers, "> %s\n    %s\n\n", command->line, command->argument);
+        return true;
     }
 }
 
@@ -427,8 +349,14 @@ static bool run_request(Order *order, GBytes *octets, GError **error)
     for (unsigned at = 0; at < read.commands->len; at++)
         if (!run_command(order, read.commands->pdata[at], error))
             return false;
-    if (!ask_settings(order, error))
-        return false;
+    if (order->settings->len > 0) { /* one letter asks for all that the mail sets */
+        g_auto(Subscription) made = {0};
+        g_auto(MemberOptions) options = MEMBER_OPTIONS_NONE;
+        if (!options_read(&options, order->settings->str, error) ||
+            !options_ask(order->work, order->list, order->who, &options, &made, error))
+            return false;
+        tell(order, order->set_lines->str, &made);
+    }
     if (read.commands->len == 0) {
         order->worth_telling = true;
         say(order, NULL, "no_command", order->who);
@@ -457,35 +385,7 @@ static bool run_confirm(Order *order, const char *detail, GBytes *octets, GError
     return true;
 }
 
-static bool run_order(Order *order, GBytes *octets, GError **error)
-{
-    const json_t *meta = entry_meta((Entry *)order->entry);
-    const char *to = meta_string(meta, KEY_TO, TO_REQUEST), *detail = meta_string(meta, KEY_DETAIL, NULL);
-    if (g_str_equal(to, TO_JOIN))
-        return join(order, NULL, NULL, detail, error);
-    if (g_str_equal(to, TO_LEAVE))
-        return leave(order, NULL, NULL, error);
-    if (g_str_equal(to, TO_CONFIRM))
-        return run_confirm(order, detail, octets, error);
-    return run_request(order, octets, error);
-}
-
 /* ---- an entry ---- */
-
-/* Read the author from From; false when nobody can be answered. */
-static bool read_writer(Order *order, const char *sender)
-{
-    g_autofree char *from = message_value(order->message, "From");
-    g_autoptr(GPtrArray) list = address_list_new();
-    if (from)
-        address_parse(from, strlen(from), list);
-    const Address *first = list->len > 0 ? list->pdata[0] : NULL;
-    order->who = g_strdup(first ? first->mailbox : sender);
-    order->name = first && *first->display ? header_decode(first->display) : NULL;
-    order->language = letter_language(order->work, order->list, order->who);
-    order->quotes = address_same(order->who, sender);
-    return answer_allowed(sender, order->message) && answer_allowed(order->who, order->message);
-}
 
 /* Did a program write this because it got a mail? Such a thing must not unsubscribe anybody. */
 static bool is_automatic_reply(const Message *message)
@@ -495,41 +395,16 @@ static bool is_automatic_reply(const Message *message)
            (type && g_ascii_strncasecmp(type, "multipart/report", strlen("multipart/report")) == 0);
 }
 
-/* A mail to a signed address list-leave+...: *done when it was one. */
-static bool run_signed_leave(Order *order, bool *done, GError **error)
-{
-    const json_t *meta = entry_meta((Entry *)order->entry);
-    const char *detail = meta_string(meta, KEY_DETAIL, NULL);
-    *done = false;
-    if (!detail || !g_str_equal(meta_string(meta, KEY_TO, ""), TO_LEAVE) || is_automatic_reply(order->message))
-        return true;
-    g_auto(Subscription) made = {0};
-    if (!leave_signed(order->work, order->list, order->hashed, detail, &made, error))
-        return false;
-    *done = made.result != SUBSCRIPTION_BAD_TOKEN;
-    return true;
-}
-
 /* The token that a mail brings back, in the address or in the Subject; NULL: none. g_free() */
-static char *answered_token(const Order *order)
+static char *answered_token(const Order *order, const char *to, const char *detail)
 {
-    const json_t *meta = entry_meta((Entry *)order->entry);
-    const char *to = meta_string(meta, KEY_TO, ""), *detail = meta_string(meta, KEY_DETAIL, NULL);
     if (g_str_equal(to, TO_CONFIRM) && detail)
         return pending_token_is_one(detail) ? g_strdup(detail) : NULL;
     g_autofree char *subject = g_str_equal(to, TO_REQUEST) ? reply_subject(order->message) : NULL;
     return subject ? token_return_in(subject) : NULL;
 }
 
-/* Does a moderator answer a letter about held posts? *done when so. */
-static bool run_moderation(Order *order, GBytes *octets, bool *done, GError **error)
-{
-    g_autofree char *token = answered_token(order);
-    *done = false;
-    return !token || moderate_reply(order->work, order->list, token, octets, done, error);
-}
-
-/* The list may answer mail to -request by a program; *done: and want no more done with it. */
+/* Mail to -request: a program of the list may answer it first; *done: and want no more done with it. */
 static bool respond(Order *order, const char *sender, bool *done, GError **error)
 {
     const json_t *meta = entry_meta((Entry *)order->entry);
@@ -538,57 +413,86 @@ static bool respond(Order *order, const char *sender, bool *done, GError **error
     const AutorespondMail mail = {.to = AUTORESPOND_TO_REQUESTS, .may_answer = true, .sender = sender,
                                   .message_id = meta_string(meta, KEY_MESSAGE_ID, NULL), .subject = subject,
                                   .entry = key};
-    *done = false;
-    if (!g_str_equal(meta_string(meta, KEY_TO, TO_REQUEST), TO_REQUEST))
-        return true;
     *done = autorespond_action(order->list, AUTORESPOND_TO_REQUESTS) == AUTORESPOND_AND_DISCARD;
     return autorespond(order->work, order->list, &mail, error);
 }
 
+/* Do what a mail asks for, which is looked for in this order: a signed address list-leave+..., a moderator's answer, a
+ * program of the list, and then the commands. */
 static bool work_order(Order *order, GBytes *octets, GError **error)
 {
-    const char *sender = meta_string(entry_meta((Entry *)order->entry), KEY_SENDER, "");
-    bool may_answer = read_writer(order, sender), done;
-    if (!run_signed_leave(order, &done, error))
-        return false;
-    if (done)
-        return true;
-    if (!may_answer) {
+    const json_t *meta = entry_meta((Entry *)order->entry);
+    const char *sender = meta_string(meta, KEY_SENDER, ""), *detail = meta_string(meta, KEY_DETAIL, NULL);
+    const char *to = meta_string(meta, KEY_TO, "");
+
+    /* The author in From is asked and answered, whoever the envelope names. */
+    g_autofree char *from = message_value(order->message, "From");
+    g_autoptr(GPtrArray) authors = address_list_new();
+    if (from)
+        address_parse(from, strlen(from), authors);
+    const Address *first = authors->len > 0 ? authors->pdata[0] : NULL;
+    order->who = g_strdup(first ? first->mailbox : sender);
+    order->name = first && *first->display ? header_decode(first->display) : NULL;
+    order->language = letter_language(order->work, order->list, order->who);
+    order->quotes = address_same(order->who, sender);
+
+    /* The signature says for whom it is, so this works even for a sender who cannot be answered. */
+    if (detail && g_str_equal(to, TO_LEAVE) && !is_automatic_reply(order->message)) {
+        g_auto(Subscription) made = {0};
+        if (!leave_signed(order->work, order->list, order->hashed, detail, &made, error))
+            return false;
+        if (made.result != SUBSCRIPTION_BAD_TOKEN)
+            return true;
+    }
+    if (!answer_allowed(sender, order->message) || !answer_allowed(order->who, order->message)) {
         work_log(order->work, order->list->list_id, "from=<%s> result=ignored (a program sent it, or nobody can be "
                  "answered)", sender);
         return true;
     }
-    if (!run_moderation(order, octets, &done, error))
-        return false;
-    if (!done && !respond(order, sender, &done, error))
-        return false;
-    return done || (run_order(order, octets, error) && send_answer(order, error));
-}
 
-/* Mail of ours asks for nothing, whoever sent it on: *ours. */
-static bool is_ours(Runner *runner, Entry *entry, const Message *message, bool *ours, GError **error)
-{
-    g_auto(LoopMark) mark = {0};
-    if (!list_runner_loop_mark(runner_data(runner), entry, message, &mark, error))
+    bool done = false, request = !*to || g_str_equal(to, TO_REQUEST);
+    g_autofree char *token = answered_token(order, to, detail);
+    if (token && !moderate_reply(order->work, order->list, token, octets, &done, error))
         return false;
-    *ours = mark.depth > 0;
-    if (*ours)
-        list_runner_log(entry, "from=<%s> message-id=%s result=ignored (it is mail of this site)",
-                        meta_string(entry_meta(entry), KEY_SENDER, ""),
-                        meta_string(entry_meta(entry), KEY_MESSAGE_ID, "-"));
-    return true;
+    if (!done && request && !respond(order, sender, &done, error))
+        return false;
+    if (done)
+        return true;
+
+    bool worked = g_str_equal(to, TO_JOIN)      ? join(order, NULL, NULL, detail, error)
+                  : g_str_equal(to, TO_LEAVE)   ? leave(order, NULL, NULL, error)
+                  : g_str_equal(to, TO_CONFIRM) ? run_confirm(order, detail, octets, error)
+                                                : run_request(order, octets, error);
+    if (!worked || !order->worth_telling)
+        return worked;
+    bool allowed;
+    if (!letter_allowed(order->work, order->list, order->who, &allowed, error))
+        return false;
+    const TemplateValue values[] = {{"answers", g_strchomp(order->answers->str)}, {0}};
+    ListLetter letter = {.template = "commands", .values = values, .language = order->language, .to = order->who,
+                         .in_reply_to = meta_string(meta, KEY_MESSAGE_ID, NULL)};
+    return !allowed || work_letter(order->work, order->list, &letter, error);
 }
 
 static bool handle_mail(Runner *runner, Entry *entry, const List *list, Work *work, GError **error)
 {
+    ListRunner *shared = runner_data(runner);
+    g_auto(LoopMark) mark = {0};
     g_autoptr(GBytes) octets = entry_message(entry);
     g_autoptr(Message) message = message_new(octets);
     list_runner_set_host(work, message);
+    if (!list_runner_loop_mark(shared, entry, message, &mark, error))
+        return false;
+    if (mark.depth > 0) { /* mail of ours asks for nothing, whoever sent it on */
+        list_runner_log(entry, "from=<%s> message-id=%s result=ignored (it is mail of this site)",
+                        meta_string(entry_meta(entry), KEY_SENDER, ""),
+                        meta_string(entry_meta(entry), KEY_MESSAGE_ID, "-"));
+        return true;
+    }
     Order order = {.work = work, .list = list, .entry = entry, .message = message,
-                   .config = runner_config(runner),
-                   .hashed = ((ListRunner *)runner_data(runner))->more, .answers = g_string_new(NULL), .alone = true,
-                   .settings = g_string_new(NULL), .set_lines = g_string_new(NULL)};
-    bool ours, done = is_ours(runner, entry, message, &ours, error) && (ours || work_order(&order, octets, error));
+                   .config = runner_config(runner), .hashed = shared->more, .answers = g_string_new(NULL),
+                   .alone = true, .settings = g_string_new(NULL), .set_lines = g_string_new(NULL)};
+    bool done = work_order(&order, octets, error);
     g_free(order.who);
     g_free(order.name);
     g_free(order.language);
@@ -599,39 +503,30 @@ static bool handle_mail(Runner *runner, Entry *entry, const List *list, Work *wo
 }
 
 /* list NULL: it is a form to sign in, which belongs to none. */
-static bool handle_new(Runner *runner, Entry *entry, const List *list, Work *work, const char *key, GError **error)
-{
-    const json_t *meta = entry_meta(entry);
-    return (!list                         ? sign_in_work(work, meta, error)
-            : page_form_is(meta, TO_JOIN) ? join_form_work(work, list, meta, error)
-                                          : handle_mail(runner, entry, list, work, error)) &&
-           list_runner_record_effect(runner, entry, 0, error) && work_keep(work, key, error);
-}
-
-static void log_done(Entry *entry, const Work *work, bool is_form, bool before)
-{
-    list_runner_log(entry, "to=%s from=<%s> message-id=%s letters=%u result=%s",
-                    meta_string(entry_meta(entry), KEY_TO, "-"), is_form ? "" : work_actor(work)->address,
-                    meta_string(entry_meta(entry), KEY_MESSAGE_ID, "-"), work_entries(work),
-                    before ? "done (at an earlier try)" : "done");
-}
-
 static bool handle_with(Runner *runner, Entry *entry, const List *list, Outcome *outcome, GError **error)
 {
     ListRunner *shared = runner_data(runner);
-    bool before;
+    const json_t *meta = entry_meta(entry);
+    bool before, is_form = !list || page_form_is(meta, TO_JOIN);
     int64_t number;
     shared->site.keys = list_runner_keys(runner, error);
     if (!shared->site.keys || !list_runner_find_effect(runner, entry, &before, &number, error))
         return false;
-    bool is_form = !list || page_form_is(entry_meta(entry), TO_JOIN);
-    g_autoptr(Work) work = is_form ? page_form_unit(shared->store, &shared->site, entry_meta(entry), error)
+    g_autoptr(Work) work = is_form ? page_form_unit(shared->store, &shared->site, meta, error)
                                    : list_runner_work(shared, entry);
     g_autofree char *key = list_runner_effect(entry);
-    if (!work || !(before ? work_recall(work, key, error) : handle_new(runner, entry, list, work, key, error)))
+    if (!work)
+        return false;
+    bool done = before    ? work_recall(work, key, error) /* an earlier try did it; its letters go out again */
+                : !list   ? sign_in_work(work, meta, error)
+                : is_form ? join_form_work(work, list, meta, error)
+                          : handle_mail(runner, entry, list, work, error);
+    if (!done || (!before && (!list_runner_record_effect(runner, entry, 0, error) || !work_keep(work, key, error))))
         return false;
     if (list) /* sign_in_work() has its own line */
-        log_done(entry, work, is_form, before);
+        list_runner_log(entry, "to=%s from=<%s> message-id=%s letters=%u result=%s", meta_string(meta, KEY_TO, "-"),
+                        is_form ? "" : work_actor(work)->address, meta_string(meta, KEY_MESSAGE_ID, "-"),
+                        work_entries(work), before ? "done (at an earlier try)" : "done");
     if (work_entries(work) > 0)
         kept_rows_note(shared, key, outcome);
     list_runner_work_into(work, outcome);

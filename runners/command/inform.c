@@ -29,76 +29,55 @@ bool inform_has_role(const InformAsked *asked, unsigned roles, bool *has, GError
     return found != NULL;
 }
 
-static bool may_see(const InformAsked *asked, bool *allowed, GError **error)
-{
-    RosterVisibility visibility = asked->list->settings->member_roster_visibility;
-    unsigned roles = 1u << ROLE_OWNER | 1u << ROLE_MODERATOR | (visibility == ROSTER_MEMBERS ? 1u << ROLE_MEMBER : 0);
-    *allowed = visibility == ROSTER_PUBLIC;
-    return *allowed || inform_has_role(asked, roles, allowed, error);
-}
-
-static bool is_wanted(const WhoFilter *filter, const Member *member)
-{
-    bool enabled = member->effective.delivery_status == DELIVERY_ENABLED;
-    bool digest = member->effective.delivery_mode != MODE_REGULAR;
-    return (filter->delivery < 0 || filter->delivery == enabled) && (filter->digest < 0 || filter->digest == digest);
-}
-
 #define LOOKED_MAX 50000 /* members that are looked at, when few are wanted of a large list */
-
-/* How many were looked at, shown, and not. */
-typedef struct Roster {
-    unsigned looked, shown;
-    int64_t hidden;
-} Roster;
-
-/* Shows at most INFORM_LINES_MAX; *after is where the rest begins, NULL: there is none. */
-static bool show_members(const InformAsked *asked, Roster *roster, char **after, GString *answer, GError **error)
-{
-    bool all = asked->list->settings->member_roster_visibility == ROSTER_MODERATORS; /* they see all */
-    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
-    criteria.list_id = asked->list->list_id;
-    criteria.roles = 1u << ROLE_MEMBER;
-    do {
-        g_autofree char *from = g_steal_pointer(after);
-        g_autoptr(GPtrArray) page =
-            member_page(work_store(asked->work), &criteria, from, INFORM_LINES_MAX - roster->shown, after, error);
-        for (unsigned at = 0; page && at < page->len; at++) {
-            const Member *member = page->pdata[at];
-            bool shown = all || !member->effective.hide_address;
-            if (!is_wanted(&asked->filter, member))
-                continue;
-            roster->hidden += !shown;
-            roster->shown += shown;
-            if (shown)
-                g_string_append_printf(answer, "    %s%s%s\n", member->address, *member->given_name ? "  " : "",
-                                       member->given_name);
-        }
-        if (!page)
-            return false;
-        roster->looked += page->len;
-    } while (*after && roster->shown + roster->hidden < INFORM_LINES_MAX && roster->looked < LOOKED_MAX);
-    return true;
-}
 
 bool inform_who(const InformAsked *asked, GString *answer, GError **error)
 {
-    bool allowed;
-    Roster roster = {0};
-    g_autofree char *after = NULL;
-    if (!may_see(asked, &allowed, error))
+    const WhoFilter *filter = &asked->filter;
+    RosterVisibility visibility = asked->list->settings->member_roster_visibility;
+    unsigned roles = 1u << ROLE_OWNER | 1u << ROLE_MODERATOR | (visibility == ROSTER_MEMBERS ? 1u << ROLE_MEMBER : 0);
+    bool allowed = visibility == ROSTER_PUBLIC, all = visibility == ROSTER_MODERATORS; /* they see the hidden too */
+    if (!allowed && !inform_has_role(asked, roles, &allowed, error))
         return false;
     if (!allowed) {
         say(asked, "who_refused", 0, answer);
         return true;
     }
     say(asked, "who_members", 0, answer);
-    if (!show_members(asked, &roster, &after, answer, error))
-        return false;
-    if (roster.hidden > 0)
-        say(asked, "who_hidden", roster.hidden, answer);
+
+    unsigned looked = 0, shown = 0;
+    int64_t hidden = 0;
+    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
+    criteria.list_id = asked->list->list_id;
+    criteria.roles = 1u << ROLE_MEMBER;
+    g_autofree char *after = NULL; /* where the rest begins; NULL: there is none */
+    do {
+        g_autofree char *from = g_steal_pointer(&after);
+        g_autoptr(GPtrArray) page =
+            member_page(work_store(asked->work), &criteria, from, INFORM_LINES_MAX - shown, &after, error);
+        if (!page)
+            return false;
+        for (unsigned at = 0; at < page->len; at++) {
+            const Member *member = page->pdata[at];
+            bool enabled = member->effective.delivery_status == DELIVERY_ENABLED;
+            bool digest = member->effective.delivery_mode != MODE_REGULAR;
+            if ((filter->delivery >= 0 && filter->delivery != enabled) ||
+                (filter->digest >= 0 && filter->digest != digest))
+                continue;
+            if (!all && member->effective.hide_address) {
+                hidden++;
+                continue;
+            }
+            shown++;
+            g_string_append_printf(answer, "    %s%s%s\n", member->address, *member->given_name ? "  " : "",
+                                   member->given_name);
+        }
+        looked += page->len;
+    } while (after && shown + hidden < INFORM_LINES_MAX && looked < LOOKED_MAX);
+    if (hidden > 0)
+        say(asked, "who_hidden", hidden, answer);
     if (after)
-        say(asked, "who_rest", roster.shown + roster.hidden, answer);
+        say(asked, "who_rest", shown + hidden, answer);
     return true;
 }
 

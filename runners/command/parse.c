@@ -59,21 +59,6 @@ static bool read_options(MailCommand *command, char **words)
     return !command->digest || delivery_mode_of_word(command->digest, &mode);
 }
 
-/* Commands of one word. */
-static bool read_plain(MailCommand *command, const char *word, char **rest)
-{
-    static const struct {
-        const char *word;
-        CommandWord command;
-    } plain[] = {{"help", COMMAND_HELP}, {"info", COMMAND_INFO}, {"lists", COMMAND_LISTS}};
-    for (size_t at = 0; at < G_N_ELEMENTS(plain); at++)
-        if (g_str_equal(word, plain[at].word)) {
-            command->word = plain[at].command;
-            return !rest[0];
-        }
-    return false;
-}
-
 bool post_range_read(const char *text, int64_t *first, int64_t *last)
 {
     size_t digits = strspn(text, "0123456789");
@@ -129,8 +114,14 @@ static MailCommand *read_command(const char *line)
     g_autofree char *word = g_ascii_strdown(words->pdata[0], -1);
     MailCommand *command = g_new0(MailCommand, 1);
     command->line = g_strdup(line);
-    bool good = false;
-    if (g_str_equal(word, "join") || g_str_equal(word, "subscribe")) {
+    bool good = !rest[0]; /* commands of one word say no more */
+    if (g_str_equal(word, "help")) {
+        command->word = COMMAND_HELP;
+    } else if (g_str_equal(word, "info")) {
+        command->word = COMMAND_INFO;
+    } else if (g_str_equal(word, "lists")) {
+        command->word = COMMAND_LISTS;
+    } else if (g_str_equal(word, "join") || g_str_equal(word, "subscribe")) {
         command->word = COMMAND_JOIN;
         good = read_options(command, rest);
     } else if (g_str_equal(word, "leave") || g_str_equal(word, "unsubscribe")) {
@@ -164,7 +155,7 @@ static MailCommand *read_command(const char *line)
         command->argument = g_strjoinv(" ", rest);
         good = true;
     } else {
-        good = read_plain(command, word, rest);
+        good = false;
     }
     if (!good)
         g_clear_pointer(&command, command_free);
@@ -216,28 +207,25 @@ static void add_answered(MailCommands *read, const char *token)
     g_ptr_array_add(read->commands, command);
 }
 
-/* The command for the letter that the mail answers; NULL: it answers none. */
-static MailCommand *find_answered(const MailCommands *read)
+void mail_commands_read(MailCommands *read, GBytes *message, const char *token)
 {
-    MailCommand *first = read->commands->len > 0 ? read->commands->pdata[0] : NULL;
-    return first && first->answers ? first : NULL;
-}
-
-static void read_subject(MailCommands *read, const Message *message)
-{
-    g_autofree char *subject = reply_subject(message);
-    g_autofree char *token = token_return_in(subject);
-    if (*subject && !add_line(read, subject) && token && !find_same(read, COMMAND_CONFIRM, token))
+    *read = (MailCommands){.commands = g_ptr_array_new_with_free_func(command_free),
+                           .ignored = g_ptr_array_new_with_free_func(g_free)};
+    g_autoptr(Message) parsed = message_new(message);
+    if (token)
         add_answered(read, token);
-}
+    g_autofree char *subject = reply_subject(parsed), *returned = token_return_in(subject);
+    if (*subject && !add_line(read, subject) && returned && !find_same(read, COMMAND_CONFIRM, returned))
+        add_answered(read, returned);
+    GString *text = read->stopped ? NULL : reply_text(message);
+    if (!text)
+        return;
 
-/* ---- the text ---- */
-
-static void read_text(MailCommands *read, const char *text)
-{
+    /* The first line may confirm what the mail answers, or repeat its command: then the sender says so himself. */
     unsigned count = 0;
-    g_autoptr(GPtrArray) lines = reply_own_lines(text);
-    MailCommand *answered = find_answered(read);
+    g_autoptr(GPtrArray) lines = reply_own_lines(text->str);
+    MailCommand *first = read->commands->len > 0 ? read->commands->pdata[0] : NULL;
+    MailCommand *answered = first && first->answers ? first : NULL;
     for (unsigned at = 0; at < lines->len && !read->stopped && count < COMMAND_LINES_MAX; at++) {
         const char *line = lines->pdata[at];
         if (!*line)
@@ -249,19 +237,5 @@ static void read_text(MailCommands *read, const char *text)
         else if (!add_line(read, line))
             g_ptr_array_add(read->ignored, g_utf8_substring(line, 0, MIN(g_utf8_strlen(line, -1), LINE_MAX_CHARS)));
     }
-}
-
-void mail_commands_read(MailCommands *read, GBytes *message, const char *token)
-{
-    *read = (MailCommands){.commands = g_ptr_array_new_with_free_func(command_free),
-                           .ignored = g_ptr_array_new_with_free_func(g_free)};
-    g_autoptr(Message) parsed = message_new(message);
-    if (token)
-        add_answered(read, token);
-    read_subject(read, parsed);
-    GString *text = read->stopped ? NULL : reply_text(message);
-    if (text) {
-        read_text(read, text->str);
-        g_string_free(text, TRUE);
-    }
+    g_string_free(text, TRUE);
 }
