@@ -53,10 +53,14 @@ typedef struct DoorClient {
 
 /* ---- who is there ---- */
 
-/* Ask the database who the hosts are. Other hosts try again soon, so a fault is told once for some of their tries. */
-static bool ask_hosts(HostDoor *door)
+/* Whether the hosts are known; the database is asked when what it said is too old. Other hosts try again soon, so a
+ * fault is told once for some of their tries. */
+static bool know_hosts(HostDoor *door)
 {
     g_autoptr(GError) error = NULL;
+    int64_t age = clock_monotonic() - door->asked_at;
+    if (door->pause > 0 ? age < door->pause : door->hosts && age < KNOWN_FOR)
+        return door->hosts != NULL;
     g_clear_pointer(&door->hosts, g_ptr_array_unref);
     if (this_host_store(&door->store, door->spool, door->config, &error))
         door->hosts = host_all(door->store, &error);
@@ -65,14 +69,6 @@ static bool ask_hosts(HostDoor *door)
     if (error)
         log_warn("nothing is taken from other hosts: %s", error->message);
     return door->hosts != NULL;
-}
-
-static bool know_hosts(HostDoor *door)
-{
-    int64_t age = clock_monotonic() - door->asked_at;
-    if (door->pause > 0 ? age < door->pause : door->hosts && age < KNOWN_FOR)
-        return door->hosts != NULL;
-    return ask_hosts(door);
 }
 
 static bool is_host(const GPtrArray *hosts, const char *name)
@@ -261,16 +257,6 @@ static void door_free(HostDoor *door)
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(HostDoor, door_free)
 
-/* The most bytes that a host with this configuration hands over: a block of the largest post, or a part of a message
- * that was joined. */
-static uint64_t most_octets(const Config *config)
-{
-    uint64_t post = config_size(config, "lmtp", "max_message_size");
-    uint64_t joined = config_size(config, "defragment", "max_size");
-    uint64_t recipients = (uint64_t)config_integer(config, "out", "recipients_per_entry") * RECIPIENT_OCTETS;
-    return parcel_size(MAX(post, joined) + recipients + GROWTH);
-}
-
 static bool door_start(Listener *listener, GError **error)
 {
     const Config *config = listener_config(listener);
@@ -279,7 +265,12 @@ static bool door_start(Listener *listener, GError **error)
                             .authority = config_string(config, "host", "authority_file")};
     if (!files.certificate || !files.key || !files.authority)
         return fail(error, FAIL_CONFIG, "[host] certificate_file, key_file and authority_file are not all set");
-    uint64_t most = most_octets(config);
+    /* A host with this configuration hands over at most a block of the largest post, or a part of a message that was
+     * joined. */
+    uint64_t post = config_size(config, "lmtp", "max_message_size");
+    uint64_t joined = config_size(config, "defragment", "max_size");
+    uint64_t recipients = (uint64_t)config_integer(config, "out", "recipients_per_entry") * RECIPIENT_OCTETS;
+    uint64_t most = parcel_size(MAX(post, joined) + recipients + GROWTH);
     const LmtpLimits limits = {.recipients = 1,
                                .message_size = most,
                                .memory = MAX(config_size(config, "lmtp", "memory_limit"), 2 * most),

@@ -170,51 +170,7 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 
 /* ---- sending ---- */
 
-static char *address_of(const Host *host)
-{
-    g_autoptr(json_t) state = json_loads(host->state, 0, NULL);
-    const char *address = host->living ? json_string_value(json_object_get(state, "door")) : NULL;
-    return g_strdup(address);
-}
-
-/* So that a host which hangs holds up the others once, and not with each batch. */
-static void note_down(Handover *own, const Shipment *shipment)
-{
-    int64_t until = clock_monotonic() + DOWN;
-    if (shipment->unreachable)
-        g_hash_table_insert(own->down, g_strdup(shipment->host), g_memdup2(&until, sizeof until));
-}
-
-static bool is_down(const Handover *own, const char *host)
-{
-    const int64_t *until = g_hash_table_lookup(own->down, host);
-    return until && clock_monotonic() < *until;
-}
-
-static void find_address(Task *task, const GPtrArray *hosts)
-{
-    for (guint at = 0; at < hosts->len; at++) {
-        const Host *host = hosts->pdata[at];
-        if (g_ascii_strcasecmp(host->name, task->to) != 0)
-            continue;
-        task->known = true;
-        task->address = address_of(host);
-    }
-}
-
-static Shipment *make_shipment(Task *task)
-{
-    Shipment *shipment = g_new0(Shipment, 1);
-    shipment->host = task->to;
-    shipment->address = task->address;
-    shipment->recipient = g_strdup_printf("%s@%s", task->queue, task->to);
-    shipment->entry = task->outcome->parent;
-    shipment->name = task->name;
-    shipment->queue = task->queue;
-    return shipment;
-}
-
-/* *shipments holds what the tasks point at. */
+/* Send what is for other hosts; *shipments holds what the tasks point at. */
 static bool send_all(Handover *own, GPtrArray *shipments, GError **error)
 {
     g_autoptr(GPtrArray) hosts = NULL;
@@ -224,16 +180,37 @@ static bool send_all(Handover *own, GPtrArray *shipments, GError **error)
             continue;
         if (!hosts && !(hosts = host_all(own->store, error)))
             return false;
-        find_address(task, hosts);
-        if (!task->address || is_down(own, task->to))
+        for (guint i = 0; i < hosts->len; i++) {
+            const Host *host = hosts->pdata[i];
+            if (g_ascii_strcasecmp(host->name, task->to) != 0)
+                continue;
+            g_autoptr(json_t) state = json_loads(host->state, 0, NULL);
+            task->known = true;
+            task->address = host->living ? g_strdup(json_string_value(json_object_get(state, "door"))) : NULL;
+        }
+        const int64_t *down_until = g_hash_table_lookup(own->down, task->to);
+        if (!task->address || (down_until && clock_monotonic() < *down_until))
             continue;
-        task->shipment = make_shipment(task);
-        g_ptr_array_add(shipments, task->shipment);
+        Shipment *shipment = g_new0(Shipment, 1);
+        shipment->host = task->to;
+        shipment->address = task->address;
+        shipment->recipient = g_strdup_printf("%s@%s", task->queue, task->to);
+        shipment->entry = task->outcome->parent;
+        shipment->name = task->name;
+        shipment->queue = task->queue;
+        task->shipment = shipment;
+        g_ptr_array_add(shipments, shipment);
     }
     if (shipments->len > 0)
         trip_make(shipments, own->runner, own->tls);
-    for (guint at = 0; at < shipments->len; at++)
-        note_down(own, shipments->pdata[at]);
+
+    /* A host that hangs is to hold up the others once, and not with each batch. */
+    for (guint at = 0; at < shipments->len; at++) {
+        const Shipment *shipment = shipments->pdata[at];
+        int64_t until = clock_monotonic() + DOWN;
+        if (shipment->unreachable)
+            g_hash_table_insert(own->down, g_strdup(shipment->host), g_memdup2(&until, sizeof until));
+    }
     return true;
 }
 
@@ -259,19 +236,6 @@ static void tell(Handover *own)
     child_notice(CHILD_NOTICE_WORK, text->len > 0 ? text->str : NULL);
 }
 
-static void note_waiting(Handover *own, const Task *task, const char *why)
-{
-    HostWait *wait = g_hash_table_lookup(own->waiting, task->to);
-    if (!wait) {
-        wait = g_new0(HostWait, 1);
-        wait->since = clock_now();
-        g_hash_table_insert(own->waiting, g_strdup(task->to), wait);
-    }
-    g_free(wait->why);
-    wait->why = g_strdup(why);
-    wait->at = clock_monotonic();
-}
-
 static gboolean is_no_more_waited_for(gpointer host, gpointer value, gpointer data)
 {
     (void)host, (void)data;
@@ -287,59 +251,59 @@ static int64_t idle(Runner *runner)
     return g_hash_table_size(own->waiting) > 0 ? TOLD_FOR : -1;
 }
 
-/* Whether that host keeps one of the archives that the entry is for. */
-static bool keeps_archive(const Handover *own, const json_t *meta, const char *host)
+/* Whether it waits for its host, and is not taken back: a post for an archive that the host keeps, and for a while a
+ * part of a message. */
+static bool waits(const Handover *own, const Task *task)
 {
+    const json_t *meta = entry_meta(task->outcome->parent);
+    if (strcmp(task->queue, ARCHIVE_QUEUE) != 0)
+        return strcmp(task->queue, DEFRAGMENT_QUEUE) == 0 &&
+               clock_now() - meta_integer(meta, KEY_HANDED_AT, 0) <= PART_WAITS;
     size_t at;
     json_t *name;
     json_array_foreach(json_object_get(meta, KEY_ARCHIVERS), at, name) {
         const char *archiver = json_string_value(name);
         const char *keeper = archiver ? archive_place_host(runner_config(own->runner), archiver) : NULL;
-        if (keeper && strcmp(keeper, host) == 0)
+        if (keeper && strcmp(keeper, task->to) == 0)
             return true;
     }
     return false;
-}
-
-/* Whether it waits for its host, and is not taken back. */
-static bool waits(const Handover *own, const Task *task)
-{
-    Entry *entry = task->outcome->parent;
-    if (strcmp(task->queue, ARCHIVE_QUEUE) == 0)
-        return keeps_archive(own, entry_meta(entry), task->to);
-    return strcmp(task->queue, DEFRAGMENT_QUEUE) == 0 &&
-           clock_now() - meta_integer(entry_meta(entry), KEY_HANDED_AT, 0) <= PART_WAITS;
-}
-
-static int64_t retry_at(Entry *entry)
-{
-    int64_t now = clock_now(), age = now - meta_integer(entry_meta(entry), KEY_HANDED_AT, now);
-    return now + CLAMP(age / 8, RETRY, RETRY_MAX);
 }
 
 /* Take back the entries that were not sent, or let them wait. */
 static void judge(Handover *own, Task *task)
 {
     Entry *entry = task->outcome->parent;
-    if (!task->to || (task->shipment && task->shipment->sent)) {
-        if (task->to)
-            g_hash_table_remove(own->waiting, task->to);
-        if (task->to)
-            log_info("%s list=%s queue=" HANDOVER_QUEUE " to=%s result=handed-over host=%s", entry_trace(entry),
-                     entry_list(entry), task->queue, task->to);
+    if (!task->to)
+        return;
+    if (task->shipment && task->shipment->sent) {
+        g_hash_table_remove(own->waiting, task->to);
+        log_info("%s list=%s queue=" HANDOVER_QUEUE " to=%s result=handed-over host=%s", entry_trace(entry),
+                 entry_list(entry), task->queue, task->to);
         return;
     }
     const char *why = task->shipment  ? task->shipment->why
                       : task->address ? "it did not answer lately"
                       : task->known   ? "it does not live, or has no door"
                                       : "it was removed";
+    why = why ? why : "it was not sent";
     task->settle = !waits(own, task);
     log_warn("%s list=%s queue=" HANDOVER_QUEUE " to=%s result=%s host=%s (%s)", entry_trace(entry), entry_list(entry),
-             task->queue, task->settle ? "refused" : "waits", task->to, why ? why : "it was not sent");
+             task->queue, task->settle ? "refused" : "waits", task->to, why);
     if (task->settle)
         return;
-    note_waiting(own, task, why ? why : "it was not sent");
-    runner_wait(own->runner, task->outcome, retry_at(entry));
+
+    HostWait *wait = g_hash_table_lookup(own->waiting, task->to);
+    if (!wait) {
+        wait = g_new0(HostWait, 1);
+        wait->since = clock_now();
+        g_hash_table_insert(own->waiting, g_strdup(task->to), wait);
+    }
+    g_free(wait->why);
+    wait->why = g_strdup(why);
+    wait->at = clock_monotonic();
+    int64_t now = clock_now(), age = now - meta_integer(entry_meta(entry), KEY_HANDED_AT, now);
+    runner_wait(own->runner, task->outcome, now + CLAMP(age / 8, RETRY, RETRY_MAX));
 }
 
 /* ---- noting ---- */
@@ -354,86 +318,54 @@ static int64_t copy_number(const Entry *entry)
     return number;
 }
 
-/* Notes are dropped in time: of a copy that has been here for long, nobody knows whether another was worked. */
-static bool is_too_old(const Handover *own, Entry *entry)
-{
-    int64_t at = meta_integer(entry_meta(entry), KEY_HANDED_AT, 0);
-    return at > 0 && clock_now() - at > own->remember / 2;
-}
-
+/* Note in the database which copy of the entry is worked, or learn that another was. */
 static bool settle(Handover *own, Task *task, GError **error)
 {
     Entry *entry = task->outcome->parent;
+    const json_t *meta = entry_meta(entry);
     g_autofree char *effect = parcel_effect(task->name);
-    int64_t mine = copy_number(entry), noted = 0;
+    int64_t mine = copy_number(entry), noted = 0, handed_at = meta_integer(meta, KEY_HANDED_AT, 0);
     bool before;
     if (!store_find_effect(own->store, effect, &before, &noted, error))
         return false;
-    task->old = !before && is_too_old(own, entry);
+    /* Notes are dropped in time: of a copy that has been here for long, nobody knows whether another was worked. */
+    task->old = !before && handed_at > 0 && clock_now() - handed_at > own->remember / 2;
     task->ours = !task->old && (!before || noted == mine);
     if (before || task->old)
         return true;
-    const json_t *meta = entry_meta(entry);
     const HandedEntry handed = parcel_handed(meta, effect, own->spool);
     return store_record_effect(own->store, effect, mine, error) &&
            (meta_string(meta, KEY_HANDED, NULL) ? lost_spool_note(own->store, &handed, error)
                                                 : lost_spool_note_back(own->store, effect, error));
 }
 
-static GPtrArray *lists_of(const Handover *own)
+/* All notes of the batch are one transaction, which locks the lists of its entries. */
+static bool settle_all(Handover *own, GError **error)
 {
-    GPtrArray *lists = g_ptr_array_new();
+    g_autoptr(GPtrArray) lists = g_ptr_array_new();
     for (guint at = 0; at < own->tasks->len; at++) {
         const Task *task = own->tasks->pdata[at];
         const char *list = entry_list(task->outcome->parent);
         if (task->settle && !g_ptr_array_find_with_equal_func(lists, list, g_str_equal, NULL))
             g_ptr_array_add(lists, (gpointer)list);
     }
-    return lists;
-}
-
-static bool settle_all(Handover *own, GError **error)
-{
-    g_autoptr(GPtrArray) lists = lists_of(own);
-    bool done = true;
     if (lists->len == 0)
         return true;
     if (!store_begin_lists(own->store, lists, error))
         return false;
-    for (guint at = 0; done && at < own->tasks->len; at++) {
+    for (guint at = 0; at < own->tasks->len; at++) {
         Task *task = own->tasks->pdata[at];
-        done = !task->settle || settle(own, task, error);
+        if (task->settle && !settle(own, task, error)) {
+            store_rollback(own->store);
+            return false;
+        }
     }
-    if (done)
-        return store_commit(own->store, error);
-    store_rollback(own->store);
-    return false;
-}
-
-static void go_on(const Task *task)
-{
-    Entry *entry = task->outcome->parent;
-    Draft *draft = draft_from_entry(task->queue, entry);
-    json_t *meta = draft_meta(draft);
-    static const char *const keys[] = {KEY_HAND_TO, KEY_HAND_QUEUE, KEY_HANDED, KEY_HANDED_AT};
-    for (size_t at = 0; at < G_N_ELEMENTS(keys); at++)
-        json_object_del(meta, keys[at]);
-    outcome_add(task->outcome, draft);
-    log_info("%s list=%s queue=" HANDOVER_QUEUE " to=%s result=%s entry=%s", entry_trace(entry), entry_list(entry),
-             task->queue, task->to ? "taken-back" : "accepted", task->name);
-}
-
-/* When a person puts it back, it counts as new. */
-static void set_aside(const Task *task)
-{
-    Draft *draft = outcome_shunt(task->outcome, HANDOVER_QUEUE,
-                                 "Another host handed this over so long ago that it may have been worked elsewhere: "
-                                 "put it back if its recipients do not have it.");
-    json_object_del(draft_meta(draft), KEY_HANDED_AT);
+    return store_commit(own->store, error);
 }
 
 static bool end(Runner *runner, GError **error)
 {
+    static const char *const ours[] = {KEY_HAND_TO, KEY_HAND_QUEUE, KEY_HANDED, KEY_HANDED_AT};
     Handover *own = runner_data(runner);
     g_autoptr(GPtrArray) shipments = g_ptr_array_new_with_free_func((GDestroyNotify)shipment_free);
     if (!send_all(own, shipments, error))
@@ -445,14 +377,26 @@ static bool end(Runner *runner, GError **error)
         return false;
     for (guint at = 0; at < own->tasks->len; at++) {
         const Task *task = own->tasks->pdata[at];
-        const Entry *entry = task->outcome->parent;
-        if (task->old)
-            set_aside(task);
-        else if (task->settle && task->ours)
-            go_on(task);
-        else if (task->settle)
-            log_info("%s list=%s queue=" HANDOVER_QUEUE " to=%s result=%s entry=%s", entry_trace(entry),
-                     entry_list(entry), task->queue, task->to ? "handed-over" : "repeated", task->name);
+        Entry *entry = task->outcome->parent;
+        if (task->old) {
+            Draft *draft = outcome_shunt(task->outcome, HANDOVER_QUEUE,
+                                         "Another host handed this over so long ago that it may have been worked "
+                                         "elsewhere: put it back if its recipients do not have it.");
+            json_object_del(draft_meta(draft), KEY_HANDED_AT); /* when a person puts it back, it counts as new */
+            continue;
+        }
+        if (!task->settle)
+            continue;
+        if (task->ours) {
+            Draft *draft = draft_from_entry(task->queue, entry);
+            for (size_t key = 0; key < G_N_ELEMENTS(ours); key++)
+                json_object_del(draft_meta(draft), ours[key]);
+            outcome_add(task->outcome, draft);
+        }
+        const char *result = task->ours ? (task->to ? "taken-back" : "accepted")
+                                        : (task->to ? "handed-over" : "repeated");
+        log_info("%s list=%s queue=" HANDOVER_QUEUE " to=%s result=%s entry=%s", entry_trace(entry), entry_list(entry),
+                 task->queue, result, task->name);
     }
     return true;
 }

@@ -19,8 +19,16 @@ char *parcel_name(const Entry *entry, const char *host)
 
 /* ---- writing ---- */
 
-static void add_recipients(GByteArray *plain, const Entry *entry)
+GBytes *parcel_pack(Entry *entry, const char *name, const char *queue)
 {
+    g_autoptr(json_t) label = json_pack("{ss ss sO}", "entry", name, "queue", queue, "meta", entry_meta(entry));
+    char *label_text = json_dumps(label, JSON_COMPACT | JSON_SORT_KEYS);
+    g_autoptr(GByteArray) plain = g_byte_array_new();
+    g_autoptr(GBytes) message = entry_message(entry);
+    g_byte_array_append(plain, (const guint8 *)MAGIC, strlen(MAGIC));
+    g_byte_array_append(plain, (const guint8 *)label_text, (guint)strlen(label_text));
+    free(label_text);
+    g_byte_array_append(plain, (const guint8 *)"\n", 1);
     Recipient recipient;
     for (size_t at = 0; entry_next_recipient(entry, at, &recipient); at = recipient.next) {
         if (recipient.state != RECIPIENT_TODO)
@@ -28,33 +36,16 @@ static void add_recipients(GByteArray *plain, const Entry *entry)
         g_byte_array_append(plain, (const guint8 *)recipient.address, (guint)recipient.length);
         g_byte_array_append(plain, (const guint8 *)"\n", 1);
     }
-}
-
-static GBytes *encode(const GByteArray *plain)
-{
-    GString *text = g_string_sized_new(plain->len / LINE_OCTETS * LINE_CODED + LINE_CODED + 1);
-    for (guint at = 0; at < plain->len; at += LINE_OCTETS) {
-        g_autofree char *line = g_base64_encode(plain->data + at, MIN(LINE_OCTETS, plain->len - at));
-        g_string_append(text, line);
-        g_string_append(text, "\r\n");
-    }
-    return g_string_free_to_bytes(text);
-}
-
-GBytes *parcel_pack(Entry *entry, const char *name, const char *queue)
-{
-    g_autoptr(json_t) label = json_pack("{ss ss sO}", "entry", name, "queue", queue, "meta", entry_meta(entry));
-    char *text = json_dumps(label, JSON_COMPACT | JSON_SORT_KEYS);
-    g_autoptr(GByteArray) plain = g_byte_array_new();
-    g_autoptr(GBytes) message = entry_message(entry);
-    g_byte_array_append(plain, (const guint8 *)MAGIC, strlen(MAGIC));
-    g_byte_array_append(plain, (const guint8 *)text, (guint)strlen(text));
-    free(text);
-    g_byte_array_append(plain, (const guint8 *)"\n", 1);
-    add_recipients(plain, entry);
     g_byte_array_append(plain, (const guint8 *)"\n", 1);
     g_byte_array_append(plain, g_bytes_get_data(message, NULL), (guint)g_bytes_get_size(message));
-    return encode(plain);
+
+    GString *coded = g_string_sized_new(plain->len / LINE_OCTETS * LINE_CODED + LINE_CODED + 1);
+    for (guint at = 0; at < plain->len; at += LINE_OCTETS) {
+        g_autofree char *line = g_base64_encode(plain->data + at, MIN(LINE_OCTETS, plain->len - at));
+        g_string_append(coded, line);
+        g_string_append(coded, "\r\n");
+    }
+    return g_string_free_to_bytes(coded);
 }
 
 uint64_t parcel_size(uint64_t plain)
