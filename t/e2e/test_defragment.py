@@ -468,8 +468,7 @@ def test_locked_index(instances, sink):
 
 
 def test_flood(clock, instances, sink):
-    """First parts of messages that never become complete (t/bench/defragment has 100,000): limits hold, other mail
-    flows, nothing stays for ever."""
+    """First parts of messages that never become complete: limits hold, other mail flows, nothing stays for ever."""
     instance = set_up(instances, sink, sets_per_host=50)
     instance.cli("list", "set", instance.address, "respond_to_post_requests=no", "admin_immed_notify=no")
     other = instance.create_list("other", ["other@members.example.org"])
