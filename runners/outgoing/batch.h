@@ -50,7 +50,7 @@ typedef struct Batch {
     GArray *fates;           /* of Fate */
     bool unstarted;          /* nothing was tried, so it is sent again at once */
     bool behind;             /* it failed because of the batch before it in its flight (SmtpResult) */
-    char *sender;            /* of a copy (content.h); NULL: the delivery's */
+    char *sender;            /* of a copy (delivery.h); NULL: the delivery's */
     SmtpBody *body;
     bool careful;            /* it may have been delivered before, so it goes alone and step by step */
     unsigned unsettled;      /* attempts in a row that settled nothing and were repeated at once */

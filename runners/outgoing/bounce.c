@@ -11,16 +11,6 @@
 #define BOUNCE_RECIPIENTS_MAX 1000
 #define REPLY_MAX 500
 
-/* Up to and with the empty line. */
-static GBytes *header_only(Entry *entry)
-{
-    g_autoptr(GBytes) message = entry_message(entry);
-    size_t length;
-    const char *octets = g_bytes_get_data(message, &length);
-    const char *end = length > 0 ? memmem(octets, length, "\r\n\r\n", 4) : NULL;
-    return g_bytes_new_from_bytes(message, 0, end ? (size_t)(end - octets) + 4 : length);
-}
-
 static void copy_key(json_t *to, json_t *from, const char *key)
 {
     json_t *value = json_object_get(from, key);
@@ -52,15 +42,6 @@ bool bounce_is_unreached(const Delivery *delivery)
     return is_post(delivery) && !was_reached(delivery);
 }
 
-static json_int_t recipients_of(Entry *entry)
-{
-    json_int_t count = 0;
-    Recipient recipient;
-    for (size_t offset = 0; entry_next_recipient(entry, offset, &recipient); offset = recipient.next)
-        count++;
-    return count;
-}
-
 void bounce_keep_block(const Delivery *delivery, json_t *meta)
 {
     if (!is_post(delivery) || meta_bool(meta, KEY_REACHED))
@@ -71,12 +52,16 @@ void bounce_keep_block(const Delivery *delivery, json_t *meta)
         json_object_del(meta, KEY_BLOCK_SIZE);
         return;
     }
-    char of[HASH_DIGITS + 1];
-    name_hash_format(entry_name(delivery->entry)->hash, of);
     if (meta_string(meta, KEY_BLOCK_OF, NULL))
         return;
+    char of[HASH_DIGITS + 1];
+    json_int_t count = 0;
+    Recipient recipient;
+    for (size_t offset = 0; entry_next_recipient(delivery->entry, offset, &recipient); offset = recipient.next)
+        count++;
+    name_hash_format(entry_name(delivery->entry)->hash, of);
     meta_set_string(meta, KEY_BLOCK_OF, of);
-    meta_set_integer(meta, KEY_BLOCK_SIZE, recipients_of(delivery->entry));
+    meta_set_integer(meta, KEY_BLOCK_SIZE, count);
 }
 
 static void begin(BounceMaker *maker)
@@ -97,33 +82,29 @@ BounceMaker *bounce_maker_new(Delivery *delivery)
     return maker;
 }
 
-/* 48 bits, exact in every JSON reader. */
-static int64_t ordinal_of(GChecksum *names)
-{
-    uint8_t digest[HASH_SIZE];
-    gsize length = sizeof(digest);
-    g_checksum_get_digest(names, digest, &length);
-    int64_t ordinal = 0;
-    for (int i = 0; i < 6; i++)
-        ordinal = ordinal << 8 | digest[i];
-    return ordinal;
-}
-
+/* Make the entry of the failures so far. Its name is the same if this is done again: the due time and the ordinal are
+ * part of it. */
 static BounceDraft *cut(BounceMaker *maker)
 {
+    static const char *const kept[] = {META_LIST,   META_ARRIVAL,        KEY_MESSAGE_ID,
+                                       KEY_POST_ID, KEY_ENVELOPE_SENDER, KEY_PRIORITY};
+    static const char *const kept_of_block[] = {KEY_BLOCK,    KEY_BLOCK_MOST, KEY_BLOCKS,
+                                                KEY_BLOCK_OF, KEY_BLOCK_SIZE, KEY_SENDER};
     Entry *entry = maker->delivery->entry;
     json_t *meta = json_object();
     json_t *from = entry_meta(entry);
     char of[HASH_DIGITS + 1];
     name_hash_format(entry_name(entry)->hash, of);
-    copy_key(meta, from, META_LIST);
-    copy_key(meta, from, META_ARRIVAL);
-    copy_key(meta, from, KEY_MESSAGE_ID);
-    copy_key(meta, from, KEY_POST_ID);
-    copy_key(meta, from, KEY_ENVELOPE_SENDER);
-    copy_key(meta, from, KEY_PRIORITY);
+    for (size_t at = 0; at < G_N_ELEMENTS(kept); at++)
+        copy_key(meta, from, kept[at]);
     meta_set_string(meta, META_TRACE, entry_trace(entry));
-    meta_set_integer(meta, META_ORDINAL, ordinal_of(maker->names));
+    uint8_t digest[HASH_SIZE];
+    gsize digest_size = sizeof(digest);
+    g_checksum_get_digest(maker->names, digest, &digest_size);
+    int64_t ordinal = 0;
+    for (int i = 0; i < 6; i++) /* 48 bits are exact in every JSON reader */
+        ordinal = ordinal << 8 | digest[i];
+    meta_set_integer(meta, META_ORDINAL, ordinal);
     meta_set_string(meta, KEY_TO, TO_BOUNCES);
     meta_set_string(meta, KEY_OF, of);
     meta_set_integer(meta, KEY_WRITING, (int64_t)g_random_int() << 16 | (g_random_int() & 0xffff));
@@ -134,38 +115,27 @@ static BounceDraft *cut(BounceMaker *maker)
         meta_set_string(meta, KEY_LOST_REPLY, maker->lost_reply);
     }
     if (bounce_is_unreached(maker->delivery)) {
-        copy_key(meta, from, KEY_BLOCK);
-        copy_key(meta, from, KEY_BLOCK_MOST);
-        copy_key(meta, from, KEY_BLOCKS);
-        copy_key(meta, from, KEY_BLOCK_OF);
-        copy_key(meta, from, KEY_BLOCK_SIZE);
-        copy_key(meta, from, KEY_SENDER);
+        for (size_t at = 0; at < G_N_ELEMENTS(kept_of_block); at++)
+            copy_key(meta, from, kept_of_block[at]);
         bounce_keep_block(maker->delivery, meta);
     }
     g_clear_pointer(&maker->failures, json_decref);
     g_clear_pointer(&maker->lost, json_decref);
+    g_clear_pointer(&maker->names, g_checksum_free);
+
+    /* Of the message goes its header, up to and with the empty line. */
+    g_autoptr(GBytes) message = entry_message(entry);
+    size_t length;
+    const char *octets = g_bytes_get_data(message, &length);
+    const char *end = length > 0 ? memmem(octets, length, "\r\n\r\n", 4) : NULL;
+    g_autoptr(GBytes) header = g_bytes_new_from_bytes(message, 0, end ? (size_t)(end - octets) + 4 : length);
     BounceDraft *bounce = g_new0(BounceDraft, 1);
     bounce->delivery = maker->delivery;
     bounce->draft = draft_new(BOUNCES_QUEUE, meta);
     bounce->offsets = g_steal_pointer(&maker->offsets);
-    g_autoptr(GBytes) header = header_only(entry);
     draft_add_message(bounce->draft, header);
-    /* The due time is part of the name: it must be the same if this is done again. */
     draft_set_due(bounce->draft, entry_arrival(entry));
-    g_clear_pointer(&maker->names, g_checksum_free);
     return bounce;
-}
-
-static void add_failure(BounceMaker *maker, const char *address, const char *reply, const Failure *failure)
-{
-    json_t *object = json_object();
-    meta_set_string(object, "address", address);
-    meta_set_string(object, "status", failure->status);
-    meta_set_string(object, "reply", reply);
-    if (failure->relay)
-        meta_set_string(object, "relay", failure->relay);
-    meta_set_string(object, "phase", failure->phase);
-    json_array_append_new(maker->failures, object);
 }
 
 BounceDraft *bounce_empty_block(Delivery *delivery)
@@ -185,12 +155,20 @@ BounceDraft *bounce_maker_add(BounceMaker *maker, const Recipient *recipient, co
 {
     g_autofree char *address = g_strndup(recipient->address, recipient->length);
     g_autofree char *reply = g_utf8_make_valid(failure->reply, MIN((gssize)strlen(failure->reply), REPLY_MAX));
-    if (!failure->unasked)
-        add_failure(maker, address, reply, failure);
-    else
+    if (failure->unasked) {
         json_array_append_new(maker->lost, json_string(address));
-    if (failure->unasked && !maker->lost_reply)
-        maker->lost_reply = g_strdup(reply);
+        if (!maker->lost_reply)
+            maker->lost_reply = g_strdup(reply);
+    } else {
+        json_t *object = json_object();
+        meta_set_string(object, "address", address);
+        meta_set_string(object, "status", failure->status);
+        meta_set_string(object, "reply", reply);
+        if (failure->relay)
+            meta_set_string(object, "relay", failure->relay);
+        meta_set_string(object, "phase", failure->phase);
+        json_array_append_new(maker->failures, object);
+    }
     g_checksum_update(maker->names, (const guchar *)address, (gssize)recipient->length + 1);
     g_array_append_val(maker->offsets, recipient->offset);
     maker->octets += recipient->length + strlen(reply) + 100;

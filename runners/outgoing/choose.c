@@ -89,19 +89,6 @@ static size_t pick(Out *out, unsigned source, size_t limit)
     return claims_pick(&out->claims, out->inboxes[source], source, limit);
 }
 
-/* Entries for which there is room again, though they are due later. */
-static void pick_recalled(Out *out)
-{
-    guint taken = 0;
-    for (size_t most = out_claim_quota(out) / 2; taken < out->recalled->len && taken < most; taken++) {
-        const Parked *parked = &g_array_index(out->recalled, Parked, taken);
-        EntryName name = {.due = parked->due};
-        memcpy(name.hash, parked->hash, sizeof name.hash);
-        claims_recall(&out->claims, out->inboxes[parked->source], parked->source, &name);
-    }
-    g_array_remove_range(out->recalled, 0, taken);
-}
-
 static bool is_asked(const Out *out, const EntryName *name, int64_t now)
 {
     char hash[HASH_DIGITS + 1];
@@ -110,9 +97,34 @@ static bool is_asked(const Out *out, const EntryName *name, int64_t now)
     return until && now < *until;
 }
 
-/* Leaves to the operator's commands the entries that they asked for; picks those again that none has taken in time. */
-static void keep_back_asked(Out *out)
+void out_pick_all(Out *out)
 {
+    /* Entries for which there is room again come first, though they are due later. */
+    guint taken = 0;
+    for (size_t most = out_claim_quota(out) / 2; taken < out->recalled->len && taken < most; taken++) {
+        const Parked *parked = &g_array_index(out->recalled, Parked, taken);
+        EntryName name = {.due = parked->due};
+        memcpy(name.hash, parked->hash, sizeof name.hash);
+        claims_recall(&out->claims, out->inboxes[parked->source], parked->source, &name);
+    }
+    g_array_remove_range(out->recalled, 0, taken);
+
+    /* Our own mail has most of what may be claimed then. Of the rest out and retry each get half, and what the other
+     * does not need. They take turns. */
+    size_t quota = out_source_quota(out, SOURCE_NOTICE);
+    size_t own = pick(out, SOURCE_NOTICE, quota - quota / SHARE);
+    quota = out_source_quota(out, SOURCE_OUT);
+    quota -= MIN(own, quota);
+    unsigned one = out->first;
+    unsigned other = 1 - one;
+    quota -= pick(out, one, (quota + 1) / 2);
+    quota -= pick(out, other, quota);
+    pick(out, one, quota);
+    out->first = other;
+    if (g_hash_table_size(out->asked) == 0)
+        return;
+
+    /* The operator's commands get the entries that they asked for; those that none has taken in time are picked. */
     int64_t now = clock_monotonic();
     for (unsigned source = 0; source < SOURCES; source++) {
         GArray *picked = out->claims.picked[source], *kept = out->kept_back[source];
@@ -128,23 +140,4 @@ static void keep_back_asked(Out *out)
     }
     if (now >= out->asked_until)
         g_hash_table_remove_all(out->asked);
-}
-
-/* Our own mail first, with most of what may be claimed. Then out and retry each get half, and what the other does not
- * need. They take turns. */
-void out_pick_all(Out *out)
-{
-    pick_recalled(out);
-    size_t quota = out_source_quota(out, SOURCE_NOTICE);
-    size_t own = pick(out, SOURCE_NOTICE, quota - quota / SHARE);
-    quota = out_source_quota(out, SOURCE_OUT);
-    quota -= MIN(own, quota);
-    unsigned one = out->first;
-    unsigned other = 1 - one;
-    quota -= pick(out, one, (quota + 1) / 2);
-    quota -= pick(out, other, quota);
-    pick(out, one, quota);
-    out->first = other;
-    if (g_hash_table_size(out->asked) > 0)
-        keep_back_asked(out);
 }

@@ -12,12 +12,32 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "mail/copy.h"
+#include "net/smtp_client.h"
 #include "runners/outgoing/batch.h"
-#include "runners/outgoing/content.h"
 #include "runners/outgoing/scheduler.h"
+#include "runners/posts/copy_sign.h"
 #include "switchboard/entry.h"
 
 typedef struct Transport Transport;
+
+/* Content holds what a delivery sends: the envelope sender and the message. They are the same for all recipients, or
+ * each recipient has a copy made from the pieces of mail/copy.h. Of a copy only the parts that differ are made, when
+ * its transaction begins. */
+typedef struct Content {
+    const char *sender; /* the envelope sender, of the entry's metadata */
+    const char *xverp;  /* KEY_XVERP of the metadata; NULL: none */
+    bool smtputf8;
+    CopyPlan *plan;     /* each recipient has a copy of their own; NULL: all have the same */
+    SmtpBody *body;     /* with a plan, the pattern of the copies */
+    bool long_lines;    /* of more than 998 bytes, which are encoded for all servers */
+    SmtpBody *seven;    /* for servers that take no 8-bit bytes; NULL: not asked for yet */
+    SmtpBody *lines;    /* without long lines; NULL: not made yet */
+    GBytes *message;
+    const GPtrArray *keys; /* of DkimKey */
+    CopySign sign;      /* how copies that differ, or are converted, are signed */
+    const char *trace;
+} Content;
 
 typedef struct Delivery {
     Entry *entry;
@@ -46,7 +66,7 @@ typedef struct Delivery {
     GHashTable *doubtful; /* those of them that may have got the mail all the same; NULL: none */
     GArray *places;     /* of Place: destinations for which recipients wait; NULL: none, or too many */
     bool scattered;     /* there were more than PLACES_MAX */
-    GArray *parts;      /* of RetryPart (retry_parts.h): one for each draft that it becomes, in order; NULL: none */
+    GArray *parts;      /* of finish.c: one for each draft that it becomes, in order; NULL: none */
     Transport *halted;  /* its relay has refused the message: it gets no more of it in this attempt; NULL: none has */
     unsigned copies_refused; /* transactions in which its relay has refused the message, in this attempt */
     char *halted_status, *halted_text, *halted_reply;
@@ -103,3 +123,21 @@ bool delivery_over(const Delivery *delivery);
 
 /* Estimate the number of recipients not yet read from the length of their lines. */
 size_t delivery_unread(const Delivery *delivery);
+
+/* Return true when each recipient needs a transaction of their own. */
+static inline bool delivery_single(const Delivery *delivery)
+{
+    return delivery->content.plan != NULL;
+}
+
+/* Cut a recipient line, as it was read from the entry, down to the address: lines for copies hold more. */
+void delivery_address(const Delivery *delivery, Recipient *recipient);
+
+/* Fill the transaction of a batch, but for its recipients and its data pointer. A copy is made here; it belongs to the
+ * batch. */
+void delivery_describe(Batch *batch, SmtpTransaction *transaction);
+
+/* Ask servers that know DSN (RFC 3461) to send back failures alone and without the text, as letters about the entry of
+ * this trace and the address that a member gave. The author of the post has no say in it: his mail has reached the
+ * list. Mail without a sender is to cause no report. */
+void delivery_ask_reports(const Batch *batch, SmtpTransaction *transaction);

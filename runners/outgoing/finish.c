@@ -12,7 +12,7 @@
 #include "lists/site/canary_shard.h"
 #include "runners/outgoing/bounce.h"
 #include "runners/outgoing/report.h"
-#include "runners/outgoing/retry_parts.h"
+
 #include "runners/outgoing/transport.h"
 #include "switchboard/fault.h"
 #include "switchboard/meta.h"
@@ -39,21 +39,116 @@ void finish_clear(Finish *finish)
     g_free(finish->steps);
 }
 
-static bool is_canary(const Delivery *delivery)
+/* ---- recipients who are left over, by what they wait for ---- */
+
+typedef struct RetryPart {
+    const Backoff *law;  /* the back-off of their transport; NULL: they wait for place */
+    const Place *place;  /* the destination that they wait for, and until when; NULL: none */
+    bool doubt;          /* nobody knows whether they got it */
+} RetryPart;
+
+/* Set *destination to where the mail of a recipient goes; NULL: that is not known. Return its transport; NULL: it has
+ * none. */
+static const Transport *route(const RetryLaws *laws, const Delivery *delivery, Recipient recipient,
+                              const Destination **destination)
 {
-    return canary_is_list(entry_list(delivery->entry));
+    size_t length;
+    delivery_address(delivery, &recipient);
+    const char *domain = delivery_domain(&recipient, &length);
+    const Transport *transport = routes_look(laws->routes, domain, length);
+    if (!transport)
+        transport = delivery->chosen;
+    *destination = transport ? transport_place(transport, domain, length, delivery->family, delivery->sender_domain)
+                             : NULL;
+    return transport;
 }
 
-static bool is_old_canary(const Finish *finish, const Delivery *delivery)
+static RetryPart part_of(const RetryLaws *laws, const Delivery *delivery, Recipient recipient)
 {
-    return is_canary(delivery) && clock_now() - entry_arrival(delivery->entry) >= finish->canary_us;
+    bool doubt = delivery->doubtful && g_hash_table_contains(delivery->doubtful, GSIZE_TO_POINTER(recipient.offset));
+    const Destination *destination;
+    const Transport *transport = route(laws, delivery, recipient, &destination);
+    const Place *place = destination ? delivery_place(delivery, destination) : NULL;
+    if (place && !doubt)
+        return (RetryPart){.place = place};
+    const Backoff *law = transport && laws->varied ? transport_backoff(transport) : laws->standard;
+    return (RetryPart){.law = law, .doubt = doubt};
 }
 
+static bool same_part(const RetryPart *one, const RetryPart *other)
+{
+    return one->law == other->law && one->place == other->place && one->doubt == other->doubt;
+}
+
+/* The parts (of RetryPart, whose pointers are borrowed; g_array_unref); there is at least one. */
+static GArray *parts_of(const RetryLaws *laws, const Delivery *delivery)
+{
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(RetryPart));
+    bool differ = laws->varied || delivery->places || delivery->doubtful;
+    Recipient recipient;
+    for (size_t offset = 0; differ && entry_next_recipient(delivery->entry, offset, &recipient);
+         offset = recipient.next) {
+        if (recipient.state != RECIPIENT_TODO)
+            continue;
+        RetryPart part = part_of(laws, delivery, recipient);
+        guint at = 0;
+        while (at < all->len && !same_part(&g_array_index(all, RetryPart, at), &part))
+            at++;
+        if (at == all->len)
+            g_array_append_val(all, part);
+    }
+    RetryPart standard = {.law = laws->standard};
+    if (all->len == 0)
+        g_array_append_val(all, standard);
+    return all;
+}
+
+/* When the recipients of a part are tried again. Mails that this host sends to itself are not tried for long. */
 static int64_t due_of(const Finish *finish, const RetryPart *part, const Delivery *delivery)
 {
-    int64_t now = clock_now(), due = MIN(retry_part_due(part, delivery, now), now + finish->longest_us);
-    return is_canary(delivery) ? MIN(due, entry_arrival(delivery->entry) + finish->canary_us) : due;
+    int64_t now = clock_now(), arrival = entry_arrival(delivery->entry);
+    int64_t due = part->place ? MAX(part->place->due, now)
+                              : now + backoff_delay(part->law, now - arrival, g_random_double());
+    due = MIN(due, now + finish->longest_us);
+    return canary_is_list(entry_list(delivery->entry)) ? MIN(due, arrival + finish->canary_us) : due;
 }
+
+/* Walks the recipients of one part. */
+typedef struct RetryWalk {
+    const RetryLaws *laws;
+    RetryPart wanted;
+    const Delivery *delivery;
+    size_t offset;
+    GString *line;
+} RetryWalk;
+
+static const char *next_line(void *data, GError **error)
+{
+    (void)error;
+    RetryWalk *walk = data;
+    Recipient recipient;
+    while (entry_next_recipient(walk->delivery->entry, walk->offset, &recipient)) {
+        walk->offset = recipient.next;
+        if (recipient.state != RECIPIENT_TODO)
+            continue;
+        RetryPart part = part_of(walk->laws, walk->delivery, recipient);
+        if (!same_part(&part, &walk->wanted))
+            continue;
+        g_string_truncate(walk->line, 0);
+        g_string_append_len(walk->line, recipient.address, (gssize)recipient.length);
+        return walk->line->str;
+    }
+    return NULL;
+}
+
+static void walk_free(gpointer data)
+{
+    RetryWalk *walk = data;
+    g_string_free(walk->line, TRUE);
+    g_free(walk);
+}
+
+/* ---- what becomes of an entry ---- */
 
 /* When the system, and no server, is why it waits. */
 static int64_t next_due(const Finish *finish, const Delivery *delivery)
@@ -88,42 +183,6 @@ static Outcome *end(Finish *finish, Delivery *delivery)
     return outcome;
 }
 
-static Draft *retry_draft(const Finish *finish, Delivery *delivery, const RetryPart *part)
-{
-    Draft *draft = draft_from_entry(RETRY_QUEUE, delivery->entry);
-    json_t *meta = draft_meta(draft);
-    meta_set_integer(meta, KEY_ATTEMPTS, meta_integer(meta, KEY_ATTEMPTS, 0) + 1);
-    if (delivery->last_reply)
-        meta_set_string(meta, KEY_LAST_REPLY, delivery->last_reply);
-    if (delivery->last_phase)
-        meta_set_string(meta, KEY_LAST_PHASE, delivery->last_phase);
-    if (delivery->doubts > 0 || part->doubt)
-        meta_set_integer(meta, KEY_DOUBTS, delivery->doubts + part->doubt);
-    bounce_keep_block(delivery, meta);
-    draft_set_due(draft, due_of(finish, part, delivery));
-    return draft;
-}
-
-/* Write an entry for each group of recipients that wait for one thing. A warning and the entries that know of it appear
- * together or not at all. */
-static Outcome *end_deferred(Finish *finish, Delivery *delivery, GArray *parts, bool warned)
-{
-    Outcome *outcome = end(finish, delivery);
-    delivery->parts = g_array_ref(parts);
-    for (guint i = 0; i < parts->len; i++) {
-        const RetryPart *part = &g_array_index(parts, RetryPart, i);
-        Draft *retry = retry_draft(finish, delivery, part);
-        if (warned)
-            meta_set_bool(draft_meta(retry), KEY_WARNED, true);
-        if (parts->len > 1)
-            retry_part_keep(retry, &finish->laws, delivery, part);
-        outcome_add(outcome, retry);
-    }
-    if (warned)
-        outcome_add(outcome, warning_draft(&finish->warning, delivery, clock_now()));
-    return outcome;
-}
-
 /* The destination calls the entry back when there is room, unless it was refused there. */
 static void note_parked(const Place *place, unsigned source, const EntryName *name, int64_t arrival)
 {
@@ -134,7 +193,7 @@ static void note_parked(const Place *place, unsigned source, const EntryName *na
     parked_add(&place->destination->parked, &parked, clock_now());
 }
 
-/* The same of the entries that it has become. Those of another process's slice come when they are due. */
+/* The same of the entries that a delivery has become. Those of another process's slice come when they are due. */
 static void note_parts(const Finish *finish, const Delivery *delivery, const Outcome *outcome)
 {
     for (guint i = 0; delivery->parts && i < delivery->parts->len; i++) {
@@ -145,27 +204,55 @@ static void note_parts(const Finish *finish, const Delivery *delivery, const Out
     }
 }
 
-/* Some are left over, and not for too long. letter: goes out with the rest; consumed; or NULL. */
+/* Some are left over, and not for too long. Each group of recipients that wait for one thing becomes an entry, or all
+ * wait again in this one. letter: goes out with the rest; consumed; or NULL. */
 static bool defer(Finish *finish, Delivery *delivery, Draft *letter, GError **error)
 {
-    g_autoptr(GArray) parts = retry_parts_of(&finish->laws, delivery);
+    g_autoptr(GArray) parts = parts_of(&finish->laws, delivery);
     const RetryPart *first = &g_array_index(parts, RetryPart, 0);
     bool warned = warning_due(&finish->warning, delivery, clock_now());
     bool untried = first->place && delivery->deferred == 0;
-    if (warned || letter || parts->len > 1 || first->doubt || (delivery->source != SOURCE_RETRY && !untried)) {
-        Outcome *outcome = end_deferred(finish, delivery, parts, warned);
-        if (letter)
-            outcome_add(outcome, letter);
-        return true;
+    if (!warned && !letter && parts->len == 1 && !first->doubt && (delivery->source == SOURCE_RETRY || untried)) {
+        int64_t due = due_of(finish, first, delivery);
+        EntryName name = *entry_name(delivery->entry);
+        name.due = due;
+        if (first->place)
+            note_parked(first->place, delivery->source, &name, entry_arrival(delivery->entry));
+        if (!untried)
+            report_end(delivery, RETRY_QUEUE, "deferred");
+        return wait_again(finish, delivery, due, error);
     }
-    int64_t due = due_of(finish, first, delivery);
-    EntryName name = *entry_name(delivery->entry);
-    name.due = due;
-    if (first->place)
-        note_parked(first->place, delivery->source, &name, entry_arrival(delivery->entry));
-    if (!untried)
-        report_end(delivery, RETRY_QUEUE, "deferred");
-    return wait_again(finish, delivery, due, error);
+    Outcome *outcome = end(finish, delivery);
+    delivery->parts = g_array_ref(parts);
+    for (guint i = 0; i < parts->len; i++) {
+        const RetryPart *part = &g_array_index(parts, RetryPart, i);
+        Draft *retry = draft_from_entry(RETRY_QUEUE, delivery->entry);
+        json_t *meta = draft_meta(retry);
+        meta_set_integer(meta, KEY_ATTEMPTS, meta_integer(meta, KEY_ATTEMPTS, 0) + 1);
+        if (delivery->last_reply)
+            meta_set_string(meta, KEY_LAST_REPLY, delivery->last_reply);
+        if (delivery->last_phase)
+            meta_set_string(meta, KEY_LAST_PHASE, delivery->last_phase);
+        if (delivery->doubts > 0 || part->doubt)
+            meta_set_integer(meta, KEY_DOUBTS, delivery->doubts + part->doubt);
+        bounce_keep_block(delivery, meta);
+        draft_set_due(retry, due_of(finish, part, delivery));
+        if (warned)
+            meta_set_bool(meta, KEY_WARNED, true);
+        if (parts->len > 1) { /* the delivery outlives the draft, as its outcome does */
+            RetryWalk *walk = g_new0(RetryWalk, 1);
+            *walk = (RetryWalk){.laws = &finish->laws, .wanted = *part, .delivery = delivery,
+                                .line = g_string_new(NULL)};
+            draft_set_recipients(retry, next_line, walk, walk_free);
+        }
+        outcome_add(outcome, retry);
+    }
+    /* A warning and the entries that know of it appear together or not at all. */
+    if (warned)
+        outcome_add(outcome, warning_draft(&finish->warning, delivery, clock_now()));
+    if (letter)
+        outcome_add(outcome, letter);
+    return true;
 }
 
 /* The site's own mail has no member who could be charged: its sender is told. A scattered delivery does not remember
@@ -188,7 +275,8 @@ static GHashTable *held_back(const Finish *finish, const Delivery *delivery)
     Recipient recipient;
     for (size_t offset = 0; told && entry_next_recipient(delivery->entry, offset, &recipient);
          offset = recipient.next) {
-        const Destination *destination = retry_parts_destination(&finish->laws, delivery, &recipient);
+        const Destination *destination;
+        route(&finish->laws, delivery, recipient, &destination);
         if (destination && destination->suspended)
             g_hash_table_add(held, GSIZE_TO_POINTER(recipient.offset));
     }
@@ -212,7 +300,8 @@ static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset, G
         *offset = recipient.next;
         if (recipient.state != RECIPIENT_TODO)
             continue;
-        const Destination *destination = retry_parts_destination(&finish->laws, delivery, &recipient);
+        const Destination *destination;
+        route(&finish->laws, delivery, recipient, &destination);
         bool held = destination && destination->suspended && !forced;
         bool spared = is_spared(delivery, destination, recipient.offset);
         delivery->parked += held;
@@ -220,7 +309,7 @@ static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset, G
             g_array_append_val(quiet, recipient.offset);
         if (held || (spared && !unreached))
             continue;
-        content_address(&delivery->content, &recipient);
+        delivery_address(delivery, &recipient);
         Failure failure = {"4.4.7", last, NULL, phase, spared};
         BounceDraft *full = bounce_maker_add(maker, &recipient, &failure);
         if (full)
@@ -284,12 +373,13 @@ static bool end_attempt(Finish *finish, Delivery *delivery, GError **error)
         end(finish, delivery);
         return true;
     }
-    if (is_old_canary(finish, delivery)) {
+    int64_t age = clock_now() - entry_arrival(delivery->entry);
+    if (canary_is_list(entry_list(delivery->entry)) && age >= finish->canary_us) {
         report_end(delivery, "-", "dropped");
         end(finish, delivery);
         return true;
     }
-    bool old = backoff_expired(&finish->backoff, clock_now() - entry_arrival(delivery->entry));
+    bool old = backoff_expired(&finish->backoff, age);
     if (meta_bool(entry_meta(delivery->entry), KEY_EXPIRE) || (old && !is_held_back(delivery)))
         return expire(finish, delivery, error);
     return defer(finish, delivery, NULL, error);

@@ -6,7 +6,9 @@
  *
  *   all recipients delivered or bounced      the entry ends
  *   some left over, the entry is in out      it becomes an entry of retry with only those; or several, when they wait
- *                                            for different things (retry_parts.h)
+ *                                            for different things: their transport's back-off, a destination, or
+ *                                            whether they are in doubt. An entry has one due time and one count of
+ *                                            doubts
  *   some left over, the entry is in retry    it waits again where it is; so does one whose recipients all wait for one
  *                                            destination and were not tried
  *   some left over, the entry is too old     they are bounced, and the entry ends; of mails that this host sends to
@@ -23,7 +25,7 @@
 #include "runners/outgoing/delivery.h"
 #include "runners/outgoing/marks.h"
 #include "runners/outgoing/routes.h"
-#include "runners/outgoing/retry_parts.h"
+
 #include "runners/outgoing/warning.h"
 #include "switchboard/claim.h"
 #include "switchboard/hop.h"
@@ -31,6 +33,12 @@
 #define RETRY_QUEUE "retry"
 
 enum { SOURCE_OUT, SOURCE_RETRY, SOURCE_NOTICE, SOURCES };
+
+typedef struct RetryLaws {
+    const Routes *routes;
+    const Backoff *standard; /* the back-off of recipients without a transport */
+    bool varied;             /* some transports have a back-off of their own */
+} RetryLaws;
 
 typedef struct Finish {
     Spool *spool;

@@ -40,39 +40,30 @@ static void add_bounce(Marks *marks, BounceDraft *bounce)
         g_ptr_array_add(marks->bounces, bounce);
 }
 
-/* LMTP answers to the end of data for each recipient. */
-static const char *phase_of(const Batch *batch, const Fate *fate)
-{
-    return fate->phase == SMTP_DOT && batch->nexthop->destination->lmtp ? "rcpt" : fate_phase(fate);
-}
-
-static void defer(const Batch *batch, const Recipient *recipient, const Fate *fate)
-{
-    Delivery *delivery = batch->delivery;
-    if (batch->nexthop->destination->own && refusal_is_ours(fate))
-        delivery_spare(delivery, recipient->offset);
-    bool broke_off = fate->connection && fate->code == 0 && fate->phase >= SMTP_MAIL;
-    delivery->deferred++;
-    if (broke_off)
-        delivery_lost(delivery, recipient->offset, fate->in_doubt);
-}
-
 bool marks_batch(Marks *marks, const Batch *batch, GError **error)
 {
     Delivery *delivery = batch->delivery;
+    const Destination *destination = batch->nexthop->destination;
     g_autoptr(GArray) sent = g_array_new(FALSE, FALSE, sizeof(size_t));
     BounceMaker *maker = bounce_maker_new(delivery);
     for (size_t i = 0; i < batch->count; i++) {
         const Recipient *recipient = &batch->recipients[i];
         const Fate *fate = batch_fate(batch, i);
-        if (fate->verdict == SMTP_SENT)
+        if (fate->verdict == SMTP_SENT) {
             g_array_append_val(sent, recipient->offset);
-        else if (fate->verdict == SMTP_NEVER)
+        } else if (fate->verdict == SMTP_NEVER) {
+            /* LMTP answers to the end of data for each recipient. */
+            const char *phase = fate->phase == SMTP_DOT && destination->lmtp ? "rcpt" : fate_phase(fate);
             add_bounce(marks, bounce_maker_add(maker, recipient,
-                                               &(Failure){fate->status, fate->reply, batch->relay,
-                                                          phase_of(batch, fate), false}));
-        else
-            defer(batch, recipient, fate);
+                                               &(Failure){fate->status, fate->reply, batch->relay, phase, false}));
+        } else {
+            bool broke_off = fate->connection && fate->code == 0 && fate->phase >= SMTP_MAIL;
+            delivery->deferred++;
+            if (destination->own && refusal_is_ours(fate))
+                delivery_spare(delivery, recipient->offset);
+            if (broke_off)
+                delivery_lost(delivery, recipient->offset, fate->in_doubt);
+        }
     }
     delivery->sent += sent->len;
     add_bounce(marks, bounce_maker_end(maker));

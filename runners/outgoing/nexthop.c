@@ -59,22 +59,19 @@ void nexthop_refuse(Nexthop *nexthop, const MxAnswer *answer, int64_t until)
 }
 
 /* Keep what was known of a host by its address. */
-static void keep_known(const GArray *hosts, Host *found)
-{
-    for (guint i = 0; i < hosts->len; i++) {
-        const Host *host = &g_array_index(hosts, Host, i);
-        if (host->length != found->length || memcmp(&host->address, &found->address, found->length) != 0)
-            continue;
-        found->bad_until = host->bad_until;
-        memcpy(found->without, host->without, sizeof found->without);
-        return;
-    }
-}
-
 static void replace_hosts(Nexthop *nexthop, GArray *hosts, int64_t expires)
 {
-    for (guint i = 0; i < hosts->len; i++)
-        keep_known(nexthop->hosts, &g_array_index(hosts, Host, i));
+    for (guint i = 0; i < hosts->len; i++) {
+        Host *found = &g_array_index(hosts, Host, i);
+        for (guint j = 0; j < nexthop->hosts->len; j++) {
+            const Host *host = &g_array_index(nexthop->hosts, Host, j);
+            if (host->length != found->length || memcmp(&host->address, &found->address, found->length) != 0)
+                continue;
+            found->bad_until = host->bad_until;
+            memcpy(found->without, host->without, sizeof found->without);
+            break;
+        }
+    }
     g_array_unref(nexthop->hosts);
     nexthop->hosts = hosts;
     nexthop->expires = expires;

@@ -45,16 +45,6 @@ G_NORETURN static void die(const char *doing, const GError *error)
 
 static void open_control(Out *out);
 
-/* The runtime directory may have been removed, and made again by the master. */
-static void keep_control(Out *out)
-{
-    const char *directory = config_string(out->config, "master", "runtime_directory");
-    if ((out->control && control_server_present(out->control)) || access(directory, W_OK) != 0)
-        return;
-    g_clear_pointer(&out->control, control_server_free);
-    open_control(out);
-}
-
 /* An event loop that comes round is moving, also while it waits for a slow server: the protocol's own time-outs
  * end that. */
 static void beat(Out *out)
@@ -68,7 +58,12 @@ static void beat(Out *out)
             oldest = first;
     }
     const Delivery *oldest_held = out->held.head ? out->held.head->data : NULL;
-    keep_control(out);
+    /* The runtime directory may have been removed, and made again by the master. */
+    const char *directory = config_string(out->config, "master", "runtime_directory");
+    if (!(out->control && control_server_present(out->control)) && access(directory, W_OK) == 0) {
+        g_clear_pointer(&out->control, control_server_free);
+        open_control(out);
+    }
     out->beaten = clock_monotonic();
     out->beat_at = out->beaten + out->heartbeat_us;
     child_beat(++out->progress, out->finish.done, backlog, oldest, oldest_held ? entry_text(oldest_held->entry) : NULL);
@@ -104,22 +99,16 @@ static void refuse_entry(Out *out, Entry *entry, unsigned source, const GError *
         die("set an entry aside", fault);
 }
 
-/* An entry whose crash count stays raised would be charged with what befalls this process later. */
-static bool end_work(Entry *entry, GError **error)
-{
-    for (int tries = 1; tries < END_WORK_TRIES; tries++)
-        if (entry_end_work(entry, NULL))
-            return true;
-    return entry_end_work(entry, error);
-}
-
 /* Makes a delivery of a claimed entry. The crash count covers what looks into the bytes. */
 static void adopt(Out *out, Entry *entry, unsigned source)
 {
     g_autoptr(GError) error = NULL;
-    bool begun = entry_begin_work(entry, &error);
+    bool begun = entry_begin_work(entry, &error), ended = !begun;
     Delivery *delivery = begun ? delivery_new(entry, source, out->keys, &error) : NULL;
-    if (begun && !end_work(entry, error ? NULL : &error) && delivery) {
+    /* An entry whose crash count stays raised would be charged with what befalls this process later. */
+    for (int tries = 1; !ended && tries < END_WORK_TRIES; tries++)
+        ended = entry_end_work(entry, NULL);
+    if (!ended && !entry_end_work(entry, error ? NULL : &error) && delivery) {
         delivery->entry = NULL; /* it waits, and is not in the hands of a process that may die of the same disk */
         g_clear_pointer(&delivery, delivery_free);
     }
@@ -138,19 +127,6 @@ static void adopt(Out *out, Entry *entry, unsigned source)
 
 /* --- what transports say ------------------------------------------------ */
 
-static void keep_last_reply(Delivery *delivery, const Batch *batch)
-{
-    for (guint i = 0; i < batch->fates->len; i++) {
-        const Fate *fate = &g_array_index(batch->fates, Fate, i);
-        if (fate->verdict != SMTP_LATER || fate->count == 0)
-            continue;
-        g_free(delivery->last_reply);
-        delivery->last_reply = g_strdup(fate->text);
-        /* A server that says nothing is a matter of the recipient's domain. */
-        delivery->last_phase = fate->code > 0 ? fate_phase(fate) : "rcpt";
-    }
-}
-
 static void end_batch(Out *out, Batch *batch)
 {
     Delivery *delivery = batch->delivery;
@@ -160,53 +136,51 @@ static void end_batch(Out *out, Batch *batch)
         delivery_ends(out, delivery);
 }
 
-/* Let recipients that were refused for the destination's sake wait for it, but not for as long as recipients that were
- * not tried. */
-static void let_wait(const Batch *batch)
-{
-    const Delivery *delivery = batch->delivery;
-    Destination *destination = batch->nexthop->destination;
-    bool any = false;
-    for (guint i = 0; i < batch->fates->len; i++) {
-        const Fate *fate = &g_array_index(batch->fates, Fate, i);
-        any |= fate->waits && fate->count > 0;
-    }
-    if (!any)
-        return;
-    int64_t now = clock_now();
-    int64_t due = now + transport_wait_time(batch->nexthop->transport, now - entry_arrival(delivery->entry));
-    if (destination_dead(destination))
-        due = MAX(due, clock_of_steady(destination_return_time(destination, clock_steady(), g_random_double())));
-    /* Mail of a sender whom the relay refuses is called back when that is over, whether it was tried or not. */
-    delivery_wait_for(batch->delivery, destination, due, destination->refused_at == 0);
-}
-
-/* Count how long it took for the recipients of a batch. An entry that has a reply was tried before. */
-static void count_delays(Out *out, const Batch *batch)
-{
-    Entry *entry = batch->delivery->entry;
-    int64_t delay = clock_now() - entry_arrival(entry);
-    bool first = !meta_string(entry_meta(entry), KEY_LAST_REPLY, NULL);
-    for (guint i = 0; batch->fates && i < batch->fates->len; i++) {
-        const Fate *fate = &g_array_index(batch->fates, Fate, i);
-        if (first)
-            delays_add(&out->delays, DELAY_UNTIL_TRIED, delay, fate->count);
-        if (fate->verdict != SMTP_LATER)
-            delays_add(&out->delays, DELAY_UNTIL_SETTLED, delay, fate->count);
-    }
-}
-
 static void on_finished(void *data, Batch *batch)
 {
     Out *out = data;
+    Delivery *delivery = batch->delivery;
+    Destination *destination = batch->nexthop->destination;
     g_autoptr(GError) error = NULL;
+    int64_t now = clock_now(), age = now - entry_arrival(delivery->entry);
     out->progress++;
-    let_wait(batch);
+
+    /* Recipients that were refused for the destination's sake wait for it, but not for as long as recipients that were
+     * not tried. Mail of a sender whom the relay refuses is called back when that is over, whether it was tried or
+     * not. */
+    bool waits = false;
+    for (guint i = 0; i < batch->fates->len; i++) {
+        const Fate *fate = &g_array_index(batch->fates, Fate, i);
+        waits |= fate->waits && fate->count > 0;
+    }
+    if (waits) {
+        int64_t due = now + transport_wait_time(batch->nexthop->transport, age);
+        if (destination_dead(destination))
+            due = MAX(due, clock_of_steady(destination_return_time(destination, clock_steady(), g_random_double())));
+        delivery_wait_for(delivery, destination, due, destination->refused_at == 0);
+    }
     if (!marks_batch(&out->marks, batch, &error))
         die("mark recipients", error);
-    keep_last_reply(batch->delivery, batch);
+    for (guint i = 0; i < batch->fates->len; i++) {
+        const Fate *fate = &g_array_index(batch->fates, Fate, i);
+        if (fate->verdict != SMTP_LATER || fate->count == 0)
+            continue;
+        g_free(delivery->last_reply);
+        delivery->last_reply = g_strdup(fate->text);
+        /* A server that says nothing is a matter of the recipient's domain. */
+        delivery->last_phase = fate->code > 0 ? fate_phase(fate) : "rcpt";
+    }
     report_batch(batch, out->every_recipient);
-    count_delays(out, batch);
+
+    /* An entry that has a reply was tried before. */
+    bool first = !meta_string(entry_meta(delivery->entry), KEY_LAST_REPLY, NULL);
+    for (guint i = 0; i < batch->fates->len; i++) {
+        const Fate *fate = &g_array_index(batch->fates, Fate, i);
+        if (first)
+            delays_add(&out->delays, DELAY_UNTIL_TRIED, age, fate->count);
+        if (fate->verdict != SMTP_LATER)
+            delays_add(&out->delays, DELAY_UNTIL_SETTLED, age, fate->count);
+    }
     end_batch(out, batch);
 }
 
@@ -239,17 +213,6 @@ static const TransportOwner transport_owner = {on_finished, on_parked, on_withdr
 
 /* --- the turn ----------------------------------------------------------- */
 
-static void adopt_all(Out *out, GPtrArray *claimed[SOURCES])
-{
-    size_t longest = MAX(claimed[SOURCE_OUT]->len, claimed[SOURCE_RETRY]->len);
-    for (guint i = 0; i < claimed[SOURCE_NOTICE]->len; i++)
-        adopt(out, claimed[SOURCE_NOTICE]->pdata[i], SOURCE_NOTICE);
-    for (guint i = 0; i < longest; i++)
-        for (unsigned source = SOURCE_OUT; source <= SOURCE_RETRY; source++)
-            if (i < claimed[source]->len)
-                adopt(out, claimed[source]->pdata[i], source);
-}
-
 static void finish_all(Out *out)
 {
     g_autoptr(GError) error = NULL;
@@ -261,14 +224,6 @@ static void finish_all(Out *out)
     }
     if (!finish_over(&out->finish, &out->over, &error))
         die("end entries", error);
-}
-
-/* Transports in turn, another one first each time. */
-static void feed(Out *out)
-{
-    for (guint i = 0; i < out->transports->len; i++)
-        transport_feed(out->transports->pdata[(i + out->turns) % out->transports->len]);
-    out->turns++;
 }
 
 /* Where a claim fails, nobody knows what the directory says: INTERNALS.md has the process end. */
@@ -285,7 +240,13 @@ static void adopt_claimed(Out *out)
 {
     GPtrArray *claimed[SOURCES];
     collect(out, claimed);
-    adopt_all(out, claimed);
+    size_t longest = MAX(claimed[SOURCE_OUT]->len, claimed[SOURCE_RETRY]->len);
+    for (guint i = 0; i < claimed[SOURCE_NOTICE]->len; i++)
+        adopt(out, claimed[SOURCE_NOTICE]->pdata[i], SOURCE_NOTICE);
+    for (guint i = 0; i < longest; i++)
+        for (unsigned source = SOURCE_OUT; source <= SOURCE_RETRY; source++)
+            if (i < claimed[source]->len)
+                adopt(out, claimed[source]->pdata[i], source);
     for (unsigned source = 0; source < SOURCES; source++)
         g_ptr_array_unref(claimed[source]);
 }
@@ -323,7 +284,9 @@ static void turn(Out *out)
     if (!marks_sync_end(&out->marks, &error))
         die("sync", error);
     reader_refill(&out->reader, delivery_ends, out);
-    feed(out);
+    for (guint i = 0; i < out->transports->len; i++) /* in turn, another one first each time */
+        transport_feed(out->transports->pdata[(i + out->turns) % out->transports->len]);
+    out->turns++;
     if (!out->shared.alone) /* else everything waits for one */
         clog_look(&out->clog, out->transports, out->held.length);
     int64_t now = clock_monotonic();
@@ -414,23 +377,7 @@ static void keep_share(Out *out)
     out->share_at = clock_monotonic() + SHARE_INTERVAL;
 }
 
-static void remember(Out *out)
-{
-    for (guint i = 0; i < out->transports->len; i++)
-        transport_tidy(out->transports->pdata[i]);
-    saved_state_keep(&out->saved, out->transports);
-    out->remember_at = clock_monotonic() + SAVED_STATE_INTERVAL;
-}
-
 /* --- the loop ----------------------------------------------------------- */
-
-/* Nothing is held now: also what a lost parent left behind may be looked for. */
-static void sweep(Out *out)
-{
-    out->sweep_at = clock_monotonic() + SWEEP_INTERVAL;
-    for (int i = 0; i < SOURCES; i++)
-        sweep_slice(inbox_queue(out->inboxes[i]), out->slice, config_duration(out->config, "spool", "tmp_lifetime"));
-}
 
 /* Microseconds until something must happen without any event. */
 static int64_t next_wake(const Out *out)
@@ -466,22 +413,10 @@ static int64_t next_wake(const Out *out)
     return MAX(wait, 0);
 }
 
-/* Results that come while the last sync would take are made safe with the ones at hand: one sync for all. Nothing waits
- * when nothing else is under way. */
-static void gather(Out *out)
+static void one_round(Out *out)
 {
-    int64_t until = clock_monotonic() + MIN(out->marks.took, GATHER_MAX);
-    for (int64_t left; out->marks.dirty->len > 0 && out_busy(out) > 0 && (left = until - clock_monotonic()) > 0;) {
-        struct timeval wait = {.tv_usec = left};
-        event_add(out->timer, &wait);
-        event_base_loop(out->base, EVLOOP_ONCE);
-    }
-}
-
-/* While a queue has more that is due, nothing is gained by being woken for what comes into it (or is renamed there, by
- * ourselves): each turn looks. */
-static void watch_queues(const Out *out)
-{
+    /* While a queue has more that is due, nothing is gained by being woken for what comes into it (or is renamed there,
+     * by ourselves): each turn looks. */
     for (int i = 0; i < SOURCES; i++) {
         if (!out->watches[i])
             continue;
@@ -490,17 +425,21 @@ static void watch_queues(const Out *out)
         else
             event_add(out->watches[i], NULL);
     }
-}
-
-static void one_round(Out *out)
-{
-    watch_queues(out);
     int64_t wait = next_wake(out);
     struct timeval until = {.tv_sec = wait / CLOCK_SECOND, .tv_usec = wait % CLOCK_SECOND};
     if (wait > 0)
         event_add(out->timer, &until);
     event_base_loop(out->base, wait > 0 ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK);
-    gather(out);
+
+    /* Results that come while the last sync would take are made safe with the ones at hand: one sync for all. Nothing
+     * waits when nothing else is under way. */
+    int64_t gather_until = clock_monotonic() + MIN(out->marks.took, GATHER_MAX);
+    for (int64_t left;
+         out->marks.dirty->len > 0 && out_busy(out) > 0 && (left = gather_until - clock_monotonic()) > 0;) {
+        struct timeval rest = {.tv_usec = left};
+        event_add(out->timer, &rest);
+        event_base_loop(out->base, EVLOOP_ONCE);
+    }
     turn(out);
 }
 
@@ -515,10 +454,19 @@ static void work(Out *out)
         g_autoptr(GError) error = NULL;
         if (idle(out) && hop_owes(out->hop) && !hop_settle(out->hop, &error))
             die("settle", error);
-        if (idle(out) && clock_monotonic() >= out->sweep_at)
-            sweep(out);
-        if (clock_monotonic() >= out->remember_at)
-            remember(out);
+        if (idle(out) && clock_monotonic() >= out->sweep_at) {
+            /* Nothing is held now: also what a lost parent left behind may be looked for. */
+            out->sweep_at = clock_monotonic() + SWEEP_INTERVAL;
+            for (int i = 0; i < SOURCES; i++)
+                sweep_slice(inbox_queue(out->inboxes[i]), out->slice,
+                            config_duration(out->config, "spool", "tmp_lifetime"));
+        }
+        if (clock_monotonic() >= out->remember_at) {
+            for (guint i = 0; i < out->transports->len; i++)
+                transport_tidy(out->transports->pdata[i]);
+            saved_state_keep(&out->saved, out->transports);
+            out->remember_at = clock_monotonic() + SAVED_STATE_INTERVAL;
+        }
         if (limit_share_changes(out->share) && clock_monotonic() >= out->share_at)
             keep_share(out);
         one_round(out);
@@ -531,35 +479,6 @@ static size_t connections(const Out *out)
     for (guint i = 0; i < out->transports->len; i++)
         count += transport_connections(out->transports->pdata[i]);
     return count;
-}
-
-/* Batches that wait are forgotten: their recipients stand in the file. */
-static void drop_waiting(Out *out, Delivery *delivery)
-{
-    reader_forget(&out->reader, delivery);
-    for (guint i = 0; i < delivery->jobs->len; i++) {
-        Job *job = delivery->jobs->pdata[i];
-        Destination *destination;
-        Batch *batch;
-        while (job->scheduler && (batch = scheduler_take_of(job, &destination)) != NULL)
-            batch_free(batch);
-        if (job->scheduler)
-            scheduler_retire(job);
-    }
-}
-
-/* Put back the entries that were claimed last and not looked at. */
-static void put_back_claimed(Out *out)
-{
-    GPtrArray *claimed[SOURCES];
-    g_autoptr(GError) error = NULL;
-    collect(out, claimed);
-    for (unsigned source = 0; source < SOURCES; source++) {
-        for (guint i = 0; i < claimed[source]->len; i++)
-            if (!inbox_release(out->inboxes[source], claimed[source]->pdata[i], 0, &error))
-                die("put an entry back", error);
-        g_ptr_array_unref(claimed[source]);
-    }
 }
 
 /* Transactions in progress come to their end, the rest goes back. */
@@ -581,11 +500,28 @@ static void leave(Out *out)
     for (guint i = 0; i < out->transports->len; i++)
         transport_drop(out->transports->pdata[i]);
     finish_all(out);
-    put_back_claimed(out);
-    GList *link;
-    while ((link = g_queue_pop_head_link(&out->held)) != NULL) {
-        drop_waiting(out, link->data);
-        if (!finish_put_back(&out->finish, link->data, &error))
+
+    GPtrArray *claimed[SOURCES]; /* last, and not looked at */
+    collect(out, claimed);
+    for (unsigned source = 0; source < SOURCES; source++) {
+        for (guint i = 0; i < claimed[source]->len; i++)
+            if (!inbox_release(out->inboxes[source], claimed[source]->pdata[i], 0, &error))
+                die("put an entry back", error);
+        g_ptr_array_unref(claimed[source]);
+    }
+    /* Batches that wait are forgotten: their recipients stand in the file. */
+    for (GList *link; (link = g_queue_pop_head_link(&out->held)) != NULL;) {
+        Delivery *delivery = link->data;
+        reader_forget(&out->reader, delivery);
+        for (guint i = 0; i < delivery->jobs->len; i++) {
+            Job *job = delivery->jobs->pdata[i];
+            Destination *destination;
+            for (Batch *batch; job->scheduler && (batch = scheduler_take_of(job, &destination)) != NULL;)
+                batch_free(batch);
+            if (job->scheduler)
+                scheduler_retire(job);
+        }
+        if (!finish_put_back(&out->finish, delivery, &error))
             die("put an entry back", error);
     }
     g_ptr_array_set_size(out->transports, 0);

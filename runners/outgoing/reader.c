@@ -37,28 +37,6 @@ void reader_clear(Reader *reader)
         g_array_unref(reader->scratch);
 }
 
-/* NULL: the transport that its list chose is gone. */
-static Nexthop *route(const Reader *reader, const Delivery *delivery, const Recipient *recipient)
-{
-    size_t length;
-    const char *domain = delivery_domain(recipient, &length);
-    Transport *transport = routes_look(reader->routes, domain, length);
-    if (!transport)
-        transport = delivery->chosen;
-    return transport ? transport_nexthop(transport, domain, length, delivery->family, delivery->sender_domain)
-                     : NULL;
-}
-
-/* Nothing can be tried for these now. */
-static void defer(Delivery *delivery, size_t recipients)
-{
-    static const char reason[] = "its transport is not configured";
-    delivery->deferred += recipients;
-    g_free(delivery->last_reply);
-    delivery->last_reply = g_strdup(reason);
-    report_deferral(delivery, recipients, reason);
-}
-
 static int compare_sorted(const void *a, const void *b)
 {
     const Sorted *one = a;
@@ -71,21 +49,30 @@ static int compare_sorted(const void *a, const void *b)
 /* Up to most recipients, sorted by next hop. */
 static void gather(Reader *reader, Delivery *delivery, size_t most)
 {
+    static const char no_transport[] = "its transport is not configured";
     Sorted sorted;
     bool mixed = false;
-    size_t lost = 0;
+    size_t lost = 0, length;
     g_array_set_size(reader->scratch, 0);
     while (reader->scratch->len < most && delivery_next(delivery, &sorted.recipient)) {
-        sorted.nexthop = route(reader, delivery, &sorted.recipient);
-        if (!sorted.nexthop) {
+        const char *domain = delivery_domain(&sorted.recipient, &length);
+        Transport *transport = routes_look(reader->routes, domain, length);
+        if (!transport)
+            transport = delivery->chosen;
+        if (!transport) { /* the one that its list chose is gone */
             lost++;
             continue;
         }
+        sorted.nexthop = transport_nexthop(transport, domain, length, delivery->family, delivery->sender_domain);
         g_array_append_val(reader->scratch, sorted);
         mixed |= sorted.nexthop != g_array_index(reader->scratch, Sorted, 0).nexthop;
     }
-    if (lost > 0)
-        defer(delivery, lost);
+    if (lost > 0) { /* nothing can be tried for these now */
+        delivery->deferred += lost;
+        g_free(delivery->last_reply);
+        delivery->last_reply = g_strdup(no_transport);
+        report_deferral(delivery, lost, no_transport);
+    }
     if (mixed)
         qsort(reader->scratch->data, reader->scratch->len, sizeof(Sorted), compare_sorted);
     Recipient next;
@@ -97,7 +84,7 @@ static void gather(Reader *reader, Delivery *delivery, size_t most)
 /* The most recipients of one transaction. */
 static size_t most_together(const Delivery *delivery, const Transport *transport)
 {
-    bool alone = content_single(&delivery->content) || delivery->doubts > 0;
+    bool alone = delivery_single(delivery) || delivery->doubts > 0;
     return alone ? 1 : transport_per_transaction(transport);
 }
 
@@ -148,20 +135,6 @@ static void make_batches(Reader *reader, Delivery *delivery, const Sorted *first
     }
 }
 
-/* Estimate how many batches the unread rest may come to, for the scheduler, which compares sizes. */
-static void estimate_unread(const Delivery *delivery)
-{
-    size_t unread = delivery_unread(delivery);
-    for (guint i = 0; i < delivery->jobs->len; i++) {
-        Job *job = delivery->jobs->pdata[i];
-        size_t most = transport_is_relay(job->transport) ? most_together(delivery, job->transport) : 1;
-        job->unread = (unread + most - 1) / most;
-        /* Nothing left of it, and nothing to come. */
-        if (job->scheduler && unread == 0 && g_queue_is_empty(&job->peers))
-            scheduler_retire(job);
-    }
-}
-
 /* It may want more: a batch of it has gone. */
 static void note_hunger(Reader *reader, Delivery *delivery)
 {
@@ -183,7 +156,15 @@ static void read_some(Reader *reader, Delivery *delivery, size_t most)
             end++;
         make_batches(reader, delivery, &all[first], end - first);
     }
-    estimate_unread(delivery);
+    /* How many batches the unread rest may come to is for the scheduler, which compares sizes. */
+    size_t unread = delivery_unread(delivery);
+    for (guint i = 0; i < delivery->jobs->len; i++) {
+        Job *job = delivery->jobs->pdata[i];
+        size_t together = transport_is_relay(job->transport) ? most_together(delivery, job->transport) : 1;
+        job->unread = (unread + together - 1) / together;
+        if (job->scheduler && unread == 0 && g_queue_is_empty(&job->peers)) /* nothing left, and nothing to come */
+            scheduler_retire(job);
+    }
     if (delivery->exhausted)
         reader_forget(reader, delivery);
     else if (reader->scratch->len == 0) /* none of them can be sent: no batch will come back and ask for more */
@@ -201,18 +182,6 @@ static PoolView view_of(const Reader *reader, const Delivery *delivery)
                       .begun = delivery->last_read > 0, .last_read = delivery->last_read};
 }
 
-/* One that preempts others gets something of its own to read into. */
-static void give_extra(Reader *reader, Delivery *delivery)
-{
-    bool preempts = false;
-    for (guint i = 0; i < delivery->jobs->len; i++)
-        preempts |= ((const Job *)delivery->jobs->pdata[i])->level > 0;
-    if (!preempts || delivery->slots > 0)
-        return;
-    delivery->slots = pool_give_extra(&reader->pool);
-    reader->pool.extra_taken += delivery->slots;
-}
-
 void reader_begin(Reader *reader, Delivery *delivery)
 {
     delivery->reading.data = delivery;
@@ -221,16 +190,6 @@ void reader_begin(Reader *reader, Delivery *delivery)
     delivery->listed = true;
     PoolView view = view_of(reader, delivery);
     read_some(reader, delivery, pool_may_read(&reader->pool, &view, clock_steady()));
-}
-
-static size_t more(Reader *reader, Delivery *delivery)
-{
-    give_extra(reader, delivery);
-    PoolView view = view_of(reader, delivery);
-    size_t most = pool_may_read(&reader->pool, &view, clock_steady());
-    if (most > 0)
-        read_some(reader, delivery, most);
-    return most;
 }
 
 void reader_ended(Reader *reader, const Batch *batch)
@@ -264,7 +223,18 @@ void reader_refill(Reader *reader, void (*over)(void *data, Delivery *delivery),
         Delivery *delivery = reader->hungry.head->data;
         g_queue_unlink(&reader->hungry, &delivery->hunger);
         delivery->hungry = false;
-        budget -= MIN(more(reader, delivery), budget);
+        bool preempts = false;
+        for (guint i = 0; i < delivery->jobs->len; i++)
+            preempts |= ((const Job *)delivery->jobs->pdata[i])->level > 0;
+        if (preempts && delivery->slots == 0) { /* it gets something of its own to read into */
+            delivery->slots = pool_give_extra(&reader->pool);
+            reader->pool.extra_taken += delivery->slots;
+        }
+        PoolView view = view_of(reader, delivery);
+        size_t most = pool_may_read(&reader->pool, &view, clock_steady());
+        if (most > 0)
+            read_some(reader, delivery, most);
+        budget -= MIN(most, budget);
         if (delivery_over(delivery))
             over(data, delivery);
     }

@@ -73,22 +73,16 @@ static GRegex *compile(const char *pattern)
     return g_regex_new(pattern, G_REGEX_CASELESS | G_REGEX_OPTIMIZE, 0, NULL);
 }
 
-/* Add the site's rules. The check of the configuration has seen that they compile. */
-static void add_configured(ReplyTable *table, const Config *config)
-{
-    for (const char *const *name = config_family(config, "reply"); name && *name; name++) {
-        g_autofree char *section = g_strconcat("reply.", *name, NULL);
-        const char *pattern = config_string(config, section, "match");
-        add_rule(table, compile(pattern), scope_named(config_string(config, section, "scope")));
-    }
-}
-
 ReplyTable *reply_table_new(const Config *config)
 {
     g_autoptr(ReplyTable) table = g_new0(ReplyTable, 1);
     table->rules = g_array_new(FALSE, FALSE, sizeof(ReplyRule));
-    if (config)
-        add_configured(table, config);
+    /* The site's rules come first. The check of the configuration has seen that they compile. */
+    for (const char *const *name = config ? config_family(config, "reply") : NULL; name && *name; name++) {
+        g_autofree char *section = g_strconcat("reply.", *name, NULL);
+        const char *pattern = config_string(config, section, "match");
+        add_rule(table, compile(pattern), scope_named(config_string(config, section, "scope")));
+    }
     for (size_t i = 0; i < G_N_ELEMENTS(built_in); i++)
         add_rule(table, compile(built_in[i].regex), built_in[i].scope);
     return g_steal_pointer(&table);

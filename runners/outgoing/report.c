@@ -67,44 +67,35 @@ static void line_end(ReportLine *line)
     g_string_truncate(line->text, line->head);
 }
 
-static void report_sums(ReportLine *line, const Batch *batch, const char *delays)
-{
-    for (guint i = 0; i < batch->fates->len; i++) {
-        const Fate *fate = &g_array_index(batch->fates, Fate, i);
-        if (fate->count <= 1)
-            continue;
-        line_begin(line, batch, delays, fate);
-        g_string_append_printf(line->text, "nrcpt=%zu", fate->count);
-        line_end(line);
-    }
-}
-
-/* For the trail, whatever the log has of them: one line for neighbours that share a fate. */
-static void trail_batch(ReportLine *line, const Batch *batch, const char *delays)
-{
-    for (size_t i = 0; i < batch->count;) {
-        const Fate *fate = batch_fate(batch, i);
-        const char *before = "to=<";
-        line_begin(line, batch, delays, fate);
-        for (; i < batch->count && batch_fate(batch, i) == fate; i++) {
-            g_string_append(line->text, before);
-            g_string_append_len(line->text, batch->recipients[i].address, (gssize)batch->recipients[i].length);
-            before = ">,<";
-        }
-        g_string_append_printf(line->text, ">%s", line->tail);
-        trail_note(line->text->str);
-    }
-    line->fate = NULL; /* the next line begins anew */
-}
-
 void report_batch(const Batch *batch, bool every_recipient)
 {
     g_autofree char *delays = print_delays(batch);
     ReportLine line = {.text = g_string_sized_new(500)};
-    trail_batch(&line, batch, delays);
+
+    /* The trail has all of them, whatever the log has: one line for neighbours that share a fate. */
+    for (size_t i = 0; i < batch->count;) {
+        const Fate *fate = batch_fate(batch, i);
+        const char *before = "to=<";
+        line_begin(&line, batch, delays, fate);
+        for (; i < batch->count && batch_fate(batch, i) == fate; i++) {
+            g_string_append(line.text, before);
+            g_string_append_len(line.text, batch->recipients[i].address, (gssize)batch->recipients[i].length);
+            before = ">,<";
+        }
+        g_string_append_printf(line.text, ">%s", line.tail);
+        trail_note(line.text->str);
+    }
+    line.fate = NULL; /* the next line begins anew */
+
     log_gather(true);
-    if (!every_recipient)
-        report_sums(&line, batch, delays);
+    for (guint i = 0; !every_recipient && i < batch->fates->len; i++) {
+        const Fate *fate = &g_array_index(batch->fates, Fate, i);
+        if (fate->count <= 1)
+            continue;
+        line_begin(&line, batch, delays, fate);
+        g_string_append_printf(line.text, "nrcpt=%zu", fate->count);
+        line_end(&line);
+    }
     for (size_t i = 0; i < batch->count; i++) {
         const Fate *fate = batch_fate(batch, i);
         if (!every_recipient && fate->count > 1)

@@ -190,22 +190,6 @@ static GArray *find_ordered(Out *out, const char *transport, const char *name, G
     return g_steal_pointer(&found);
 }
 
-/* An order about a relay holds for the mail that it refuses, too, which has a destination of its own meanwhile. */
-static void add_apart(GArray *found)
-{
-    for (guint i = 0, count = found->len; i < count; i++) {
-        FoundDestination one = g_array_index(found, FoundDestination, i);
-        if (!has_refusals(one.transport, one.destination))
-            continue;
-        g_autoptr(GPtrArray) all = transport_destinations(one.transport);
-        for (guint j = 0; j < all->len; j++) {
-            one.destination = all->pdata[j];
-            if (one.destination->refused_at > 0)
-                g_array_append_val(found, one);
-        }
-    }
-}
-
 static bool parse_rate(const char *text, double *per_second, GError **error)
 {
     Rate rate;
@@ -236,7 +220,18 @@ static json_t *order(Out *out, const char *verb, const json_t *request, GError *
     g_autoptr(GArray) found = find_ordered(out, transport, lower, error);
     if (!found)
         return NULL;
-    add_apart(found);
+    /* An order about a relay holds for the mail that it refuses, too, which has a destination of its own meanwhile. */
+    for (guint i = 0, count = found->len; i < count; i++) {
+        FoundDestination one = g_array_index(found, FoundDestination, i);
+        if (!has_refusals(one.transport, one.destination))
+            continue;
+        g_autoptr(GPtrArray) all = transport_destinations(one.transport);
+        for (guint j = 0; j < all->len; j++) {
+            one.destination = all->pdata[j];
+            if (one.destination->refused_at > 0)
+                g_array_append_val(found, one);
+        }
+    }
     for (guint i = 0; i < found->len; i++) {
         const FoundDestination *one = &g_array_index(found, FoundDestination, i);
         if (strcmp(verb, "rate") == 0)

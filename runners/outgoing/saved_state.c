@@ -80,10 +80,12 @@ static json_t *read_file(const char *path)
     return NULL;
 }
 
-static void load_transport(Transport *transport, json_t *destinations)
+/* Load what a file has of a transport: what its relay refused, its destinations, and its rate. */
+static void load_transport(Transport *transport, const json_t *file, json_t *destinations)
 {
     const char *name;
     json_t *saved;
+    transport_load_refusals(transport, json_object_get(json_object_get(file, "refusals"), transport_name(transport)));
     json_object_foreach(destinations, name, saved) {
         Destination *destination = transport_find(transport, name, !transport_is_relay(transport));
         if (destination && !destination_load(destination, saved, clock_steady()))
@@ -91,10 +93,7 @@ static void load_transport(Transport *transport, json_t *destinations)
         if (destination)
             transport_look(transport, destination);
     }
-}
-
-static void load_rate(Transport *transport, const json_t *rate)
-{
+    const json_t *rate = json_object_get(json_object_get(file, "rates"), transport_name(transport));
     Bucket bucket = {json_number_value(json_object_get(rate, "tokens")),
                      json_integer_value(json_object_get(rate, "filled"))};
     if (bucket.filled > 0 && bucket.filled <= clock_steady() && isfinite(bucket.tokens))
@@ -117,43 +116,34 @@ void saved_state_load(const SavedState *state, const GPtrArray *transports)
         json_t *destinations;
         json_object_foreach(json_object_get(files->pdata[i], "transports"), name, destinations) {
             Transport *transport = transport_named(transports, name);
-            if (transport) {
-                transport_load_refusals(transport, json_object_get(json_object_get(files->pdata[i], "refusals"), name));
-                load_transport(transport, destinations);
-            }
             if (transport)
-                load_rate(transport, json_object_get(json_object_get(files->pdata[i], "rates"), name));
+                load_transport(transport, files->pdata[i], destinations);
         }
     }
 }
 
 /* --- writing ------------------------------------------------------------ */
 
-static json_t *save_transport(Transport *transport)
-{
-    int64_t now = clock_steady();
-    json_t *saved = json_object();
-    g_autoptr(GPtrArray) all = transport_destinations(transport);
-    for (guint i = 0; i < all->len; i++) {
-        Destination *destination = all->pdata[i];
-        if (destination_memorable(destination, now))
-            json_object_set_new(saved, destination->name, destination_save(destination, now));
-    }
-    return saved;
-}
-
 static json_t *save_all(const GPtrArray *transports)
 {
+    int64_t now = clock_steady();
     json_t *refusals = json_object();
     json_t *each = json_object();
     json_t *rates = json_object();
     for (guint i = 0; i < transports->len; i++) {
-        const char *name = transport_name(transports->pdata[i]);
-        const Bucket *bucket = transport_bucket(transports->pdata[i]);
-        json_t *refused = refusals_save(transport_refusals(transports->pdata[i]));
+        Transport *transport = transports->pdata[i];
+        const char *name = transport_name(transport);
+        const Bucket *bucket = transport_bucket(transport);
+        json_t *refused = refusals_save(transport_refusals(transport)), *saved = json_object();
         if (refused)
             json_object_set_new(refusals, name, refused);
-        json_object_set_new(each, name, save_transport(transports->pdata[i]));
+        g_autoptr(GPtrArray) all = transport_destinations(transport);
+        for (guint j = 0; j < all->len; j++) {
+            Destination *destination = all->pdata[j];
+            if (destination_memorable(destination, now))
+                json_object_set_new(saved, destination->name, destination_save(destination, now));
+        }
+        json_object_set_new(each, name, saved);
         if (bucket)
             json_object_set_new(rates, name, json_pack("{s:f,s:I}", "tokens", bucket->tokens, "filled",
                                                        (json_int_t)bucket->filled));

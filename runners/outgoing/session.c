@@ -117,9 +117,9 @@ static void describe(const Session *session, Batch *batch, SmtpTransaction *tran
 {
     *transaction = (SmtpTransaction){.count = batch->count, .recipient = recipient_of, .data = batch,
                                      .careful = batch->careful};
-    content_describe(batch, transaction);
+    delivery_describe(batch, transaction);
     if (session->transport->asks_reports)
-        content_ask_reports(batch, transaction);
+        delivery_ask_reports(batch, transaction);
 }
 
 static bool other_host(const Nexthop *nexthop, const char *name)
@@ -151,68 +151,52 @@ static bool worn_out(const Session *session)
            session->destination->suspended;
 }
 
-/* The next of the destination in the same flight; false: it cannot be. */
-static bool send_one_behind(Session *session, Batch *batch, int64_t now)
-{
-    Destination *destination = session->destination;
-    SmtpTransaction transaction;
-    describe(session, batch, &transaction);
-    if (!smtp_client_send_behind(session->client, &transaction))
-        return false;
-    scheduler_take_behind(destination, batch, now);
-    batch_begin(batch);
-    note_sent(session, batch);
-    g_queue_push_tail_link(&session->behind, &batch->link);
-    if (session->flight.sent++ == 1) {
-        pipelining_begin(&destination->pipelining);
-        destination->counts.flights++;
-    }
-    return true;
-}
-
-/* As many more in the same flight as there may be, while the destination has more than it may be busy with; together
- * for no more recipients than one transaction may have, so that no more than those are in doubt at a time. */
-static void send_behind(Session *session)
+/* Send the batch, and behind it as many more in the same flight as there may be, while the destination has more than it
+ * may be busy with; together for no more recipients than one transaction may have, so that no more than those are in
+ * doubt at a time. */
+static void send_batch(Session *session)
 {
     const Transport *transport = session->transport;
     Destination *destination = session->destination;
+    SmtpTransaction transaction;
+    describe(session, session->batch, &transaction);
+    smtp_client_send(session->client, &transaction);
+    session->flight = (Flight){.sent = 1};
+    note_sent(session, session->batch);
+
     int64_t now = clock_steady();
     unsigned most = 1;
     if (transport->rate.per_second <= 0)
         most = pipelining_most(&destination->pipelining, transport->pipelined, now);
     size_t recipients = session->batch->count;
     while (session->flight.sent < most && smtp_client_takes_behind(session->client) && !worn_out(session)) {
-        Batch *batch = scheduler_behind(destination, now);
-        if (!batch || (recipients += batch->count) > transport->per_transaction ||
-            !send_one_behind(session, batch, now))
+        Batch *behind = scheduler_behind(destination, now);
+        if (!behind || (recipients += behind->count) > transport->per_transaction)
             return;
+        describe(session, behind, &transaction);
+        if (!smtp_client_send_behind(session->client, &transaction))
+            return;
+        scheduler_take_behind(destination, behind, now);
+        batch_begin(behind);
+        note_sent(session, behind);
+        g_queue_push_tail_link(&session->behind, &behind->link);
+        if (session->flight.sent++ == 1) {
+            pipelining_begin(&destination->pipelining);
+            destination->counts.flights++;
+        }
     }
-}
-
-static void send_batch(Session *session)
-{
-    SmtpTransaction transaction;
-    describe(session, session->batch, &transaction);
-    smtp_client_send(session->client, &transaction);
-    session->flight = (Flight){.sent = 1};
-    note_sent(session, session->batch);
-    send_behind(session);
-}
-
-static void welcome(Session *session)
-{
-    session->established = true;
-    destination_connected(session->destination, clock_steady());
-    session->connected = clock_monotonic();
-    session->connect_us = session->connected - session->opened;
 }
 
 static void on_ready(SmtpClient *client, void *data)
 {
     Session *session = data;
     set_between(session, false);
-    if (!session->established)
-        welcome(session);
+    if (!session->established) {
+        session->established = true;
+        destination_connected(session->destination, clock_steady());
+        session->connected = clock_monotonic();
+        session->connect_us = session->connected - session->opened;
+    }
     if (session->batch) {
         send_batch(session);
     } else if (worn_out(session)) {
@@ -289,13 +273,6 @@ static bool connect_next(Session *session)
     return false;
 }
 
-static void remember_bad_host(const Session *session)
-{
-    Host *host = host_of(session);
-    if (host && session->nexthop->hosts->len > 1)
-        host->bad_until = clock_monotonic() + BAD_HOST_TIME;
-}
-
 static void on_closed(SmtpClient *client, const SmtpResult *why, void *data)
 {
     Session *session = data;
@@ -306,10 +283,11 @@ static void on_closed(SmtpClient *client, const SmtpResult *why, void *data)
         do_without(session, why->fallback);
     session->client = NULL; /* it frees itself */
     if (failed && session->batch) {
+        Host *host = host_of(session);
         if (why->fallback)
             session->next--; /* the same host, without */
-        else
-            remember_bad_host(session);
+        else if (host && session->nexthop->hosts->len > 1)
+            host->bad_until = clock_monotonic() + BAD_HOST_TIME;
         if (!transport->stopping && connect_next(session))
             return;
     }
@@ -328,38 +306,6 @@ static void on_closed(SmtpClient *client, const SmtpResult *why, void *data)
 }
 
 static const SmtpHandler handler = {on_ready, on_result, on_done, on_closed};
-
-static void open_session(Transport *transport, Destination *destination, Batch *batch)
-{
-    Session *session = g_new0(Session, 1);
-    session->transport = transport;
-    session->destination = destination;
-    session->nexthop = batch->nexthop;
-    session->settings = transport->settings;
-    session->batch = batch;
-    session->opened = clock_monotonic();
-    session->idle.data = session;
-    session->idle_all.data = session;
-    session->order = nexthop_order(batch->nexthop, session->opened, batch->avoid, &session->hosts);
-    destination_connecting(destination);
-    g_ptr_array_add(transport->sessions, session);
-    connect_next(session); /* a batch waits only while hosts are known */
-}
-
-/* A connection that waits for work, NULL when there is none. One that has rested too long may be saying goodbye
- * already. */
-static Session *find_idle(Destination *destination, const char *avoid)
-{
-    for (GList *link = destination->idle.head, *next; link; link = next) {
-        Session *session = link->data;
-        next = link->next;
-        if (smtp_client_busy(session->client))
-            set_idle(session, false);
-        else if (!avoid || strcmp(session->host, avoid) != 0)
-            return session;
-    }
-    return NULL;
-}
 
 Destination *session_goes_on(const Transport *transport, const Destination *front)
 {
@@ -386,30 +332,44 @@ static bool close_leaving(const Transport *transport, const Destination *destina
     return false;
 }
 
-/* Have one connection fewer: one that is leaving, else one that waits for work, which says QUIT. */
-static void make_room(Transport *transport)
-{
-    if (!close_leaving(transport, NULL) && !g_queue_is_empty(&transport->idle)) {
-        session_quit(transport->idle.head->data);
-        close_leaving(transport, NULL);
-    }
-}
-
 void session_send(Transport *transport, Destination *destination, Batch *batch)
 {
-    Session *session = find_idle(destination, batch->avoid);
     transport->busy++;
     batch_begin(batch);
-    if (session) {
-        set_idle(session, false);
-        session->batch = batch;
-        send_batch(session);
-        return;
+    for (GList *link = destination->idle.head, *next; link; link = next) {
+        Session *waiting = link->data;
+        next = link->next;
+        if (smtp_client_busy(waiting->client)) { /* it has rested too long, and may be saying goodbye already */
+            set_idle(waiting, false);
+        } else if (!batch->avoid || strcmp(waiting->host, batch->avoid) != 0) {
+            set_idle(waiting, false);
+            waiting->batch = batch;
+            send_batch(waiting);
+            return;
+        }
     }
+
     unsigned limit = destination->limits->window.limit;
     if (limit > 0 && destination->sessions >= limit)
         close_leaving(transport, destination); /* what it bears, it counts by connections */
-    if (transport->sessions->len >= transport->sessions_max)
-        make_room(transport);
-    open_session(transport, destination, batch);
+    /* One connection fewer: one that is leaving, else one that waits for work, which says QUIT. */
+    if (transport->sessions->len >= transport->sessions_max && !close_leaving(transport, NULL) &&
+        !g_queue_is_empty(&transport->idle)) {
+        session_quit(transport->idle.head->data);
+        close_leaving(transport, NULL);
+    }
+
+    Session *session = g_new0(Session, 1);
+    session->transport = transport;
+    session->destination = destination;
+    session->nexthop = batch->nexthop;
+    session->settings = transport->settings;
+    session->batch = batch;
+    session->opened = clock_monotonic();
+    session->idle.data = session;
+    session->idle_all.data = session;
+    session->order = nexthop_order(batch->nexthop, session->opened, batch->avoid, &session->hosts);
+    destination_connecting(destination);
+    g_ptr_array_add(transport->sessions, session);
+    connect_next(session); /* a batch waits only while hosts are known */
 }

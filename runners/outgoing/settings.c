@@ -246,13 +246,6 @@ static const ConfigMember members[] = {
 };
 /* clang-format on */
 
-static void check_password_file(const ConfigCheck *check, const char *section)
-{
-    struct stat status;
-    if (config_check_file(check, section, "auth_password_file", &status))
-        config_check_secret(check, section, "auth_password_file");
-}
-
 static void check_certificates(const ConfigCheck *check, const char *section)
 {
     const ConfigValue *file = config_usable(check, section, "tls_ca_file");
@@ -343,20 +336,12 @@ static void check_relay(const ConfigCheck *check, const char *section, const cha
     }
 }
 
-/* Is this host the one of our own at which somebody listens? "*" and its like listen at each address. */
-static bool is_same_place(const char *host, const char *listening, const char *hostname)
+/* Does a word of listen ("127.0.0.1:8024", "[::1]:8024", "unix:/PATH") name the place where the transport delivers?
+ * "*" and its like listen at each address of this host. */
+static bool is_own_door(const char *word, const char *host, int64_t port, const char *hostname)
 {
     static const char *const own[] = {"localhost", "127.0.0.1", "::1", NULL};
     static const char *const all[] = {"*", "0.0.0.0", "::", NULL};
-    if (g_str_equal(host, listening))
-        return true;
-    return (g_strv_contains(own, host) || (hostname && g_ascii_strcasecmp(host, hostname) == 0)) &&
-           (g_strv_contains(own, listening) || g_strv_contains(all, listening));
-}
-
-/* Does a word of listen ("127.0.0.1:8024", "[::1]:8024", "unix:/PATH") name the place where the transport delivers? */
-static bool is_own_door(const char *word, const char *host, int64_t port, const char *hostname)
-{
     const char *colon = strrchr(word, ':');
     if (g_str_has_prefix(host, "unix:") || g_str_has_prefix(word, "unix:"))
         return g_str_equal(host, word);
@@ -364,7 +349,10 @@ static bool is_own_door(const char *word, const char *host, int64_t port, const 
         return false;
     bool brackets = *word == '[' && colon[-1] == ']';
     g_autofree char *listening = g_strndup(word + brackets, (size_t)(colon - word) - 2 * brackets);
-    return g_ascii_strtoll(colon + 1, NULL, 10) == port && is_same_place(host, listening, hostname);
+    bool at_us = g_strv_contains(own, host) || (hostname && g_ascii_strcasecmp(host, hostname) == 0);
+    bool same = g_str_equal(host, listening) ||
+                (at_us && (g_strv_contains(own, listening) || g_strv_contains(all, listening)));
+    return same && g_ascii_strtoll(colon + 1, NULL, 10) == port;
 }
 
 /* A transport that delivers to one of our own runners sends each mail round and round. */
@@ -430,7 +418,9 @@ static void check_transports(const ConfigCheck *check)
         check_auth_peer(check, *section);
         check_backoff(check, *section);
         if (!check->offline) {
-            check_password_file(check, *section);
+            struct stat status;
+            if (config_check_file(check, *section, "auth_password_file", &status))
+                config_check_secret(check, *section, "auth_password_file");
             check_certificates(check, *section);
         }
     }
@@ -452,8 +442,12 @@ static bool domain_valid(const char *domain, size_t length)
     return length > dot && domain[length - 1] != '.';
 }
 
-static void check_table(const ConfigCheck *check)
+static void check_outgoing(const ConfigCheck *check)
 {
+    const ConfigValue *transport = config_usable(check, "out", "default_transport");
+    if (transport && !transport_known(check, transport->text))
+        config_complain(check, "out", transport->name, "found \"%s\"; allowed is the NAME of a section "
+                        "[transport.NAME], such as relay", transport->text);
     const ConfigValue *table = config_usable(check, "out", "transport_table");
     for (char **word = table ? table->words : NULL; word && *word; word++) {
         const char *colon = strrchr(*word, ':');
@@ -463,28 +457,11 @@ static void check_table(const ConfigCheck *check)
             config_complain(check, "out", table->name, "found \"%s\"; allowed after the colon is the NAME of a "
                             "section [transport.NAME], such as relay", *word);
     }
-}
-
-static void check_outgoing(const ConfigCheck *check)
-{
-    const ConfigValue *transport = config_usable(check, "out", "default_transport");
-    if (transport && !transport_known(check, transport->text))
-        config_complain(check, "out", transport->name, "found \"%s\"; allowed is the NAME of a section "
-                        "[transport.NAME], such as relay", transport->text);
-    check_table(check);
     const ConfigValue *own = config_usable(check, "out", "own_names");
     for (char **word = own ? own->words : NULL; word && *word; word++)
         if (!config_host_valid(*word) && !config_address_valid(*word))
             config_complain(check, "out", own->name, "found \"%s\"; allowed are host names, and addresses without "
                             "brackets", *word);
-}
-
-static void check_replies(const ConfigCheck *check)
-{
-    g_autofree const char **sections = config_family_sections(check->config, "reply");
-    for (const char **section = sections; *section; section++)
-        if (config_unset(check, *section, "match"))
-            config_complain(check, *section, "match", "found no value; allowed is a regular expression (PCRE)");
 }
 
 static void check(const ConfigCheck *check)
@@ -493,7 +470,10 @@ static void check(const ConfigCheck *check)
     check_schedule(check, "out");
     check_outgoing(check);
     check_transports(check);
-    check_replies(check);
+    g_autofree const char **replies = config_family_sections(check->config, "reply");
+    for (const char **section = replies; *section; section++)
+        if (config_unset(check, *section, "match"))
+            config_complain(check, *section, "match", "found no value; allowed is a regular expression (PCRE)");
 }
 
 /* Relays whose names have no address. */

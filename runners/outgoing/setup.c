@@ -67,31 +67,16 @@ static struct event *watch(Out *out, int fd, event_callback_fn callback)
     return event;
 }
 
-static void set_up_events(Out *out)
-{
-    out->timer = evtimer_new(out->base, on_readable, out);
-    out->wake = watch(out, out->child->wake_fd, on_wake);
-    out->master = watch(out, out->child->status_fd, on_master);
-    out->claimed = watch(out, claims_wake(&out->claims), on_claimed);
-    for (int i = 0; i < SOURCES; i++)
-        out->watches[i] = watch(out, inbox_fd(out->inboxes[i]), on_readable);
-}
-
-/* An entry that is held keeps its file open. Half of the descriptors are left for connections and all else: without
- * one, the runner could not even list its queue. */
-static size_t entries_allowed(const Config *config)
-{
-    size_t wanted = (size_t)config_integer(config, "out", "message_active_limit");
-    size_t most = fs_files_allowed(wanted, 2);
-    if (most < wanted)
-        log_info("at most %zu entries are held at a time, not %zu: the system allows too few open files", most, wanted);
-    return most;
-}
-
 static void read_settings(Out *out)
 {
     const Config *config = out->config;
-    out->entries_max = entries_allowed(config);
+    /* An entry that is held keeps its file open. Half of the descriptors are left for connections and all else: without
+     * one, the runner could not even list its queue. */
+    size_t wanted = (size_t)config_integer(config, "out", "message_active_limit");
+    out->entries_max = fs_files_allowed(wanted, 2);
+    if (out->entries_max < wanted)
+        log_info("at most %zu entries are held at a time, not %zu: the system allows too few open files",
+                 out->entries_max, wanted);
     out->clog = (Clog){config_duration(config, "out", "clog_warn_time"), out->entries_max, 0};
     out->keys = dkim_keys_read(config);
     out->heartbeat_us = config_duration(config, "master", "heartbeat_interval");
@@ -165,17 +150,6 @@ static bool open_transports(Out *out, GError **error)
     return true;
 }
 
-/* An entry that is due later than by the longest back-off was put off while the clock was ahead. */
-static void bound_waits(Out *out)
-{
-    int64_t longest = MAX(backoff_longest(&out->finish.backoff), WAIT_LEAST);
-    for (guint i = 0; i < out->transports->len; i++)
-        longest = MAX(longest, backoff_longest(transport_backoff(out->transports->pdata[i])));
-    out->finish.longest_us = longest;
-    for (int i = 0; i < SOURCES; i++)
-        inbox_bound_wait(out->inboxes[i], longest + WAIT_SLACK);
-}
-
 static bool open_spool(Out *out, GError **error)
 {
     g_autofree char *section = g_strdup_printf("runner.%s", out->child->runner);
@@ -209,18 +183,23 @@ bool out_set_up(Out *out, const Process *process, const TransportOwner *owner, G
     if (!open_spool(out, error))
         return false;
     read_settings(out);
-    set_up_events(out);
+    out->timer = evtimer_new(out->base, on_readable, out);
+    out->wake = watch(out, out->child->wake_fd, on_wake);
+    out->master = watch(out, out->child->status_fd, on_master);
+    out->claimed = watch(out, claims_wake(&out->claims), on_claimed);
+    for (int i = 0; i < SOURCES; i++)
+        out->watches[i] = watch(out, inbox_fd(out->inboxes[i]), on_readable);
     out->shared.owner = owner;
     if (!open_transports(out, error))
         return false;
-    bound_waits(out);
+    /* An entry that is due later than by the longest back-off was put off while the clock was ahead. */
+    int64_t longest = MAX(backoff_longest(&out->finish.backoff), WAIT_LEAST);
+    for (guint i = 0; i < out->transports->len; i++)
+        longest = MAX(longest, backoff_longest(transport_backoff(out->transports->pdata[i])));
+    out->finish.longest_us = longest;
+    for (int i = 0; i < SOURCES; i++)
+        inbox_bound_wait(out->inboxes[i], longest + WAIT_SLACK);
     return true;
-}
-
-static void free_event(struct event *event)
-{
-    if (event)
-        event_free(event);
 }
 
 void out_tear_down(Out *out)
@@ -231,11 +210,11 @@ void out_tear_down(Out *out)
     g_clear_pointer(&out->routes, routes_free);
     reader_clear(&out->reader);
     for (int i = 0; i < SOURCES; i++)
-        free_event(out->watches[i]);
-    free_event(out->wake);
-    free_event(out->claimed);
-    free_event(out->master);
-    free_event(out->timer);
+        g_clear_pointer(&out->watches[i], event_free);
+    g_clear_pointer(&out->wake, event_free);
+    g_clear_pointer(&out->claimed, event_free);
+    g_clear_pointer(&out->master, event_free);
+    g_clear_pointer(&out->timer, event_free);
     event_base_loop(out->base, EVLOOP_NONBLOCK); /* connections are freed from the loop */
     event_base_free(out->base);
     claims_clear(&out->claims);

@@ -170,14 +170,6 @@ static void move_batches(Transport *transport, Nexthop *nexthop, Destination *to
         g_hash_table_remove(transport->destinations, from->name);
 }
 
-static void refuse_waiting(Transport *transport, Nexthop *nexthop)
-{
-    GQueue waiting = G_QUEUE_INIT;
-    scheduler_take(nexthop->destination, nexthop, &waiting);
-    for (GList *link; (link = g_queue_pop_head_link(&waiting)) != NULL;)
-        transport_put_off_refused(transport, link->data);
-}
-
 static void on_mx(const MxAnswer *answer, void *data)
 {
     Nexthop *nexthop = data;
@@ -203,16 +195,10 @@ static void on_mx(const MxAnswer *answer, void *data)
     int64_t until = answer->outcome == MX_NEVER ? answer->expires : now + transport->limits.dead_min;
     nexthop_refuse(nexthop, answer, MAX(until, now + CLOCK_SECOND));
     log_info("transport %s: %s: %s", transport->name, nexthop->name, answer->text);
-    refuse_waiting(transport, nexthop);
-}
-
-/* A relay whose name cannot be found is as good as dead. */
-static void relay_lost(Transport *transport, Destination *destination, const char *reason)
-{
-    destination_set_reason(destination, "4.4.3", reason);
-    destination_kill(destination, clock_steady(), true, g_random_double());
-    transport_say_dead(transport, destination);
-    transport_park_all(transport, destination);
+    GQueue waiting = G_QUEUE_INIT;
+    scheduler_take(nexthop->destination, nexthop, &waiting);
+    for (GList *link; (link = g_queue_pop_head_link(&waiting)) != NULL;)
+        transport_put_off_refused(transport, link->data);
 }
 
 static void on_resolved(struct addrinfo *addresses, const GError *error, void *data)
@@ -230,7 +216,11 @@ static void on_resolved(struct addrinfo *addresses, const GError *error, void *d
         log_warn("transport %s: %s; the address known before is used", transport->name, error->message);
         nexthop->expires = now + ADDRESS_LIFETIME;
     } else {
-        relay_lost(transport, nexthop->destination, error->message);
+        /* A relay whose name cannot be found is as good as dead. */
+        destination_set_reason(nexthop->destination, "4.4.3", error->message);
+        destination_kill(nexthop->destination, clock_steady(), true, g_random_double());
+        transport_say_dead(transport, nexthop->destination);
+        transport_park_all(transport, nexthop->destination);
     }
 }
 
@@ -357,16 +347,6 @@ static int64_t rate_wait(Transport *transport, int64_t now)
     return bucket_wait(&transport->bucket, transport->rate, transport->burst, now);
 }
 
-/* Choose the destination whose turn it is. Where it would need a connection that another has to be closed for, an open
- * one goes on instead. */
-static Destination *choose(Transport *transport, int64_t now)
-{
-    Destination *front = scheduler_front(&transport->scheduler, now);
-    bool scarce = front && transport->sessions->len >= transport->sessions_max && g_queue_is_empty(&front->idle);
-    Destination *kept = scarce ? session_goes_on(transport, front) : NULL;
-    return kept ? kept : front;
-}
-
 static bool has_room(const Transport *transport)
 {
     return transport->busy + transport->between < transport->sessions_max;
@@ -380,10 +360,13 @@ bool transport_feed(Transport *transport)
         return false;
     scheduler_wake(&transport->scheduler, now);
     while (has_room(transport) && rate_wait(transport, now) == 0) {
-        Destination *chosen = choose(transport, now), *destination;
-        if (!chosen)
+        Destination *front = scheduler_front(&transport->scheduler, now), *destination;
+        if (!front)
             break;
-        Batch *batch = scheduler_next(&transport->scheduler, chosen, &destination, now);
+        /* Where it would need a connection that another has to be closed for, an open one goes on instead. */
+        bool scarce = transport->sessions->len >= transport->sessions_max && g_queue_is_empty(&front->idle);
+        Destination *kept = scarce ? session_goes_on(transport, front) : NULL;
+        Batch *batch = scheduler_next(&transport->scheduler, kept ? kept : front, &destination, now);
         bucket_take(&transport->bucket, (double)batch->count);
         session_send(transport, destination, batch);
         any = true;

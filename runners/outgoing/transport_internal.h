@@ -66,12 +66,7 @@ struct Transport {
  * key. */
 bool transport_read_settings(Transport *transport, GError **error);
 
-/* transport_share.c: set the limits to this process's part of the whole ones, for transport->hosts. */
-void transport_limit(Transport *transport);
-
-/* transport_security.c: read the settings of TLS and AUTH. FAIL_CONFIG: one is wrong; the message names section and
- * key. */
-bool transport_read_security(Transport *transport, const char *section, GError **error);
+/* transport_settings.c: free what belongs to TLS and AUTH. */
 void transport_clear_security(Transport *transport);
 
 /* session.c */

@@ -31,24 +31,18 @@ static void give_back(Transport *transport, Batch *batch)
     transport->shared->owner->finished(transport->shared->data, batch);
 }
 
-/* Without having been tried, all recipients get this fate. */
-static void put_off(Transport *transport, Batch *batch, const SmtpResult *result)
-{
-    batch_begin(batch);
-    batch_set_rest(batch, result);
-    batch->begun = batch->finished = clock_monotonic();
-    give_back(transport, batch);
-}
-
 void transport_put_off_refused(Transport *transport, Batch *batch)
 {
     const Nexthop *nexthop = batch->nexthop;
     g_autofree char *reply = nexthop->code ? g_strdup_printf("%u %s %s", nexthop->code, nexthop->status, nexthop->text)
                                            : g_strdup(nexthop->text);
-    put_off(transport, batch, &(SmtpResult){.verdict = nexthop->never ? SMTP_NEVER : SMTP_LATER,
-                                            .phase = SMTP_RCPT, /* it is about the recipient's domain */
-                                            .code = nexthop->code, .status = nexthop->status, .text = nexthop->text,
-                                            .reply = reply});
+    batch_begin(batch);
+    batch_set_rest(batch, &(SmtpResult){.verdict = nexthop->never ? SMTP_NEVER : SMTP_LATER,
+                                        .phase = SMTP_RCPT, /* it is about the recipient's domain */
+                                        .code = nexthop->code, .status = nexthop->status, .text = nexthop->text,
+                                        .reply = reply});
+    batch->begun = batch->finished = clock_monotonic();
+    give_back(transport, batch);
 }
 
 /* The message was refused already in this attempt: the others need not ask. */
@@ -161,14 +155,6 @@ static void count(Destination *destination, const Batch *batch)
     destination_observe(destination, (double)(batch->finished - batch->begun) / CLOCK_SECOND, clock_steady());
 }
 
-static void flight_over(Transport *transport, Destination *destination, const Flight *flight)
-{
-    destination_end(destination);
-    transport->busy--;
-    if (flight->sent > 1)
-        pipelining_end(&destination->pipelining, !flight->broken, clock_steady());
-}
-
 static void call_back(Transport *transport, Destination *destination)
 {
     if (destination->parked.all)
@@ -240,58 +226,45 @@ static RelayRefusal *refusal_of(const Transport *transport, const Nexthop *apart
     return apart ? refusals_find(&transport->refusals, apart->sender) : NULL;
 }
 
-/* The relay takes the sender's mail again, which goes with that of others from now on. */
-static void rejoin(Transport *transport, Destination *destination)
-{
-    Nexthop *apart = nexthop_apart_of(transport, destination);
-    RelayRefusal *refusal = refusal_of(transport, apart);
-    destination->refused_at = 0;
-    if (!refusal)
-        return;
-    refusal->apart = false;
-    move_mail(transport, apart, transport->relay, NULL);
-}
-
-/* The mail that is kept apart waits for another reason now. It is told with the refusal, and not by itself. */
-static void tell_with_refusal(const Transport *transport, const Destination *destination, const char *reply)
-{
-    RelayRefusal *refusal = refusal_of(transport, nexthop_apart_of(transport, destination));
-    if (refusal)
-        refusal_set_reply(refusal, reply);
-}
-
-/* One line at each change, and what waits for it follows. */
-static void notice_change(Transport *transport, Destination *destination, const Destination *before)
-{
-    bool was_down = before->deaths > 0, rested = pace_rests(&before->pace);
-    bool was_slow = before->pace.rate.per_second > 0, slow = destination->pace.rate.per_second > 0;
-    if (was_down && destination->deaths == 0)
-        log_info("transport %s: destination %s answers again", transport->name, destination->name);
-    if (slow && !was_slow)
-        log_warn("transport %s: destination %s wants less mail, and gets it more slowly: %s", transport->name,
-                 destination->name, destination->reason ? destination->reason : "");
-    else if (was_slow && !slow)
-        log_info("transport %s: destination %s takes mail as fast as it comes again", transport->name,
-                 destination->name);
-    if (was_down && destination->deaths == 0 && destination->refused_at > 0)
-        rejoin(transport, destination);
-    if ((was_down && destination->deaths == 0) || (was_slow && !slow) || (rested && !pace_rests(&destination->pace)))
-        call_back(transport, destination);
-}
-
-/* Tells the destination, which may die of it. */
+/* Tell the destination, which may die of it. One line says each change, and what waits for it follows. */
 static void tell(Transport *transport, Destination *destination, const SiteReport *report, const Flight *flight)
 {
     int64_t now = clock_steady();
-    Destination before = {.deaths = destination->deaths, .pace = destination->pace};
+    bool was_down = destination->deaths > 0, rested = pace_rests(&destination->pace);
+    bool was_slow = destination->pace.rate.per_second > 0;
     bool died = destination_tell(destination, report, now, g_random_double());
-    if (flight->back == flight->sent)
-        flight_over(transport, destination, flight);
+    if (flight->back == flight->sent) {
+        destination_end(destination);
+        transport->busy--;
+        if (flight->sent > 1)
+            pipelining_end(&destination->pipelining, !flight->broken, clock_steady());
+    }
     if (died) {
         transport_say_dead(transport, destination);
         transport_park_all(transport, destination);
     }
-    notice_change(transport, destination, &before);
+    bool answers = was_down && destination->deaths == 0, slow = destination->pace.rate.per_second > 0;
+    bool fast = was_slow && !slow, rests = pace_rests(&destination->pace);
+    if (answers)
+        log_info("transport %s: destination %s answers again", transport->name, destination->name);
+    if (slow && !was_slow)
+        log_warn("transport %s: destination %s wants less mail, and gets it more slowly: %s", transport->name,
+                 destination->name, destination->reason ? destination->reason : "");
+    else if (fast)
+        log_info("transport %s: destination %s takes mail as fast as it comes again", transport->name,
+                 destination->name);
+    if (answers && destination->refused_at > 0) {
+        /* The relay takes the sender's mail again, which goes with that of others from now on. */
+        Nexthop *apart = nexthop_apart_of(transport, destination);
+        RelayRefusal *refusal = refusal_of(transport, apart);
+        destination->refused_at = 0;
+        if (refusal) {
+            refusal->apart = false;
+            move_mail(transport, apart, transport->relay, NULL);
+        }
+    }
+    if (answers || fast || (rested && !rests))
+        call_back(transport, destination);
 }
 
 /* It waits for its turn again, before the others of its job; or goes back as it was. */
@@ -319,28 +292,24 @@ void transport_was_cut(Batch *rest)
     rest->nexthop->batches++;
 }
 
-static void learn(Transport *transport, Destination *destination, const ReplyVerdict *verdict)
-{
-    int64_t now = clock_steady();
-    if (verdict->recipients > 0 && destination_learn_recipients(destination, verdict->recipients, now))
-        log_info("transport %s: destination %s takes %u recipients in a transaction", transport->name,
-                 destination->name, verdict->recipients);
-    if (verdict->transactions > 0) {
-        destination_learn_transactions(destination, verdict->transactions, now);
-        log_info("transport %s: destination %s takes %u messages over a connection", transport->name,
-                 destination->name, verdict->transactions);
-    }
-    if (verdict->full)
-        destination_learn_connections(destination, destination->sessions - 1, now);
-}
-
+/* Let the answers teach what the destination bears. In a flight only the first trouble is told. */
 static ReplyVerdict judge(Transport *transport, Destination *destination, Batch *batch, Flight *flight)
 {
+    int64_t now = clock_steady();
     ReplyVerdict verdict = judge_batch(transport->shared->replies, destination, transport->relay != NULL, batch);
     SiteNews news = verdict.report.news;
-    learn(transport, destination, &verdict);
+    if (verdict.recipients > 0 && destination_learn_recipients(destination, verdict.recipients, now))
+        log_info("transport %s: destination %s takes %u recipients in a transaction", transport->name,
+                 destination->name, verdict.recipients);
+    if (verdict.transactions > 0) {
+        destination_learn_transactions(destination, verdict.transactions, now);
+        log_info("transport %s: destination %s takes %u messages over a connection", transport->name,
+                 destination->name, verdict.transactions);
+    }
+    if (verdict.full)
+        destination_learn_connections(destination, destination->sessions - 1, now);
     if (news == SITE_GOOD)
-        pipelining_observe(&destination->pipelining, batch->finished - batch->begun, clock_steady());
+        pipelining_observe(&destination->pipelining, batch->finished - batch->begun, now);
     if (news != SITE_FAILED && news != SITE_THROTTLED)
         return verdict;
     if (flight->trouble)
@@ -368,20 +337,15 @@ static void part(Transport *transport, Batch *batch, bool elsewhere)
         again(transport, rest);
 }
 
-static const Fate *fate_of_message(const Batch *batch)
-{
-    for (guint i = 0; i < batch->fates->len; i++)
-        if (g_array_index(batch->fates, Fate, i).about == FATE_OF_MESSAGE)
-            return &g_array_index(batch->fates, Fate, i);
-    return NULL;
-}
-
 /* The relay has refused the message: soon it need not see it again for each of the other recipients. But it may be some
  * copies that it dislikes, so each hour one more is tried, and nobody waits behind those of others until the end. */
 static void halt(Transport *transport, Batch *batch)
 {
     Delivery *delivery = batch->delivery;
-    const Fate *fate = fate_of_message(batch);
+    const Fate *fate = NULL;
+    for (guint i = 0; !fate && i < batch->fates->len; i++)
+        if (g_array_index(batch->fates, Fate, i).about == FATE_OF_MESSAGE)
+            fate = &g_array_index(batch->fates, Fate, i);
     Destination *destination;
     if (!fate || delivery->halted)
         return;
@@ -397,32 +361,17 @@ static void halt(Transport *transport, Batch *batch)
         put_off_halted(transport, other);
 }
 
-static bool any_refused(const Batch *batch)
-{
-    for (guint i = 0; i < batch->fates->len; i++)
-        if (g_array_index(batch->fates, Fate, i).verdict == SMTP_NEVER)
-            return true;
-    return false;
-}
-
 /* Remember what the relay refuses because of us. Return the refusal when the sender's mail is to be kept apart. */
 static RelayRefusal *judge_refusals(Transport *transport, Batch *batch)
 {
     const Delivery *delivery = batch->delivery;
-    bool nothing = !transport->refusals.all && !any_refused(batch);
-    if (nothing || batch->nexthop->family != AF_UNSPEC) /* of one family is mail that we send ourselves, as a test */
+    bool refused = transport->refusals.all != NULL;
+    for (guint i = 0; !refused && i < batch->fates->len; i++)
+        refused = g_array_index(batch->fates, Fate, i).verdict == SMTP_NEVER;
+    if (!refused || batch->nexthop->family != AF_UNSPEC) /* of one family is mail that we send ourselves, as a test */
         return NULL;
     return refusals_judge(&transport->refusals, delivery->sender_domain, entry_trace(delivery->entry), batch,
                           clock_now());
-}
-
-/* Remember what the relay refuses for a time because of us. */
-static bool note_later(Transport *transport, const Batch *batch)
-{
-    const Delivery *delivery = batch->delivery;
-    return batch->nexthop->family == AF_UNSPEC &&
-           refusals_note_later(&transport->refusals, delivery->sender_domain, entry_trace(delivery->entry), batch,
-                               clock_now());
 }
 
 /* Some of it was delivered: what else there is of it is noted again when it is refused again. */
@@ -460,7 +409,10 @@ bool transport_batch_done(Transport *transport, Destination *destination, Batch 
     tell(transport, destination, &verdict.report, flight);
     if (apart)
         keep_apart(transport, apart, batch);
-    bool later = judged && destination->own && note_later(transport, batch);
+    const Delivery *delivery = batch->delivery; /* what the relay refuses for a time because of us is remembered, too */
+    bool later = judged && destination->own && batch->nexthop->family == AF_UNSPEC &&
+                 refusals_note_later(&transport->refusals, delivery->sender_domain, entry_trace(delivery->entry), batch,
+                                     clock_now());
     if (judged && !refusals_none(&transport->refusals)) {
         halt(transport, batch);
         if (!later)
@@ -482,8 +434,12 @@ void transport_no_connection(Transport *transport, Destination *destination, Bat
     ReplyVerdict verdict = judge_connection(transport->shared->replies, others, batch->count, why);
     if (!verdict.full)
         destination_set_reason(destination, why->status, why->text);
-    if (destination->refused_at > 0)
-        tell_with_refusal(transport, destination, why->reply);
+    if (destination->refused_at > 0) {
+        /* The mail that is kept apart waits for another reason now. It is told with the refusal, and not by itself. */
+        RelayRefusal *refusal = refusal_of(transport, nexthop_apart_of(transport, destination));
+        if (refusal)
+            refusal_set_reply(refusal, why->reply);
+    }
     tell(transport, destination, &verdict.report, &(Flight){.sent = 1, .back = 1});
     if (others) /* it may be at its limit, not away */
         destination_turned_away(destination, destination->sessions, clock_steady());

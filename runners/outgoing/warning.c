@@ -48,7 +48,7 @@ static GPtrArray *concerned(const WarningReport *report, size_t *count)
         if (recipient.state != RECIPIENT_TODO || held ||
             (report->given_up && !delivery_blameless(delivery, recipient.offset)) || ++*count > NAMED_MAX)
             continue;
-        content_address(&delivery->content, &recipient);
+        delivery_address(delivery, &recipient);
         g_ptr_array_add(addresses, g_strndup(recipient.address, recipient.length));
     }
     return addresses;
@@ -119,33 +119,24 @@ static char *text_for_people(const WarningReport *report, const GPtrArray *addre
     return g_string_free(text, FALSE);
 }
 
-/* "test.example.com" with the sender test-bounces@example.com: test-owner@example.com. */
-static char *owner_address(const Delivery *delivery)
-{
-    const char *at = strrchr(delivery->content.sender, '@');
-    const char *host = at ? at + 1 : "";
-    const char *list = entry_list(delivery->entry);
-    size_t name = strlen(list) > strlen(host) ? strlen(list) - strlen(host) - 1 : strlen(list);
-    return g_strdup_printf("%.*s-owner@%s", (int)name, list, host);
-}
-
-/* The warning has been where the message has been that it is about. */
-static void add_mark(Draft *draft, GBytes *about)
-{
-    g_autoptr(Message) message = message_new(about);
-    size_t index = 0;
-    const Field *field = message_find(message, LOOP_MARK_FIELD, &index);
-    g_autoptr(GBytes) copy = field ? g_bytes_new(field->text, field->length) : NULL;
-    if (copy)
-        draft_add_message(draft, copy);
-}
-
-static void add_message(Draft *draft, const WarningReport *report, const GPtrArray *addresses, size_t count)
+static Draft *draft_of(const WarningReport *report, const GPtrArray *addresses, size_t count)
 {
     const Delivery *delivery = report->delivery;
+    const char *list = entry_list(delivery->entry), *at = strrchr(delivery->content.sender, '@');
+    json_t *meta = json_object();
+    meta_set_string(meta, META_LIST, list);
+    meta_set_string(meta, META_TRACE, entry_trace(delivery->entry));
+    meta_set_integer(meta, META_ARRIVAL, report->now);
+    meta_set_string(meta, KEY_TO, TO_OWNER);
+    meta_set_string(meta, KEY_SENDER, "");
+    Draft *draft = draft_new("in", meta);
+
+    /* "test.example.com" with the sender test-bounces@example.com: test-owner@example.com. */
+    const char *host = at ? at + 1 : "";
+    size_t name = strlen(list) > strlen(host) ? strlen(list) - strlen(host) - 1 : strlen(list);
+    g_autofree char *owner = g_strdup_printf("%.*s-owner@%s", (int)name, list, host);
     g_autofree char *status = delivery_status(report, addresses);
     g_autofree char *text = text_for_people(report, addresses, count);
-    g_autofree char *owner = owner_address(delivery);
     g_autofree char *id = notice_id(report->given_up ? "failed" : "delayed", report->warning->host);
     meta_set_string(draft_meta(draft), KEY_RECIPIENT, owner);
     meta_set_string(draft_meta(draft), KEY_MESSAGE_ID, id);
@@ -158,21 +149,15 @@ static void add_message(Draft *draft, const WarningReport *report, const GPtrArr
                                                            .attach = NOTICE_HEADER,
                                                            .about = delivery->content.message,
                                                            .delivery_status = status});
-    add_mark(draft, delivery->content.message);
-    for (guint at = 0; at < pieces->len; at++)
-        draft_add_message(draft, pieces->pdata[at]);
-}
-
-static Draft *draft_of(const WarningReport *report, const GPtrArray *addresses, size_t count)
-{
-    json_t *meta = json_object();
-    meta_set_string(meta, META_LIST, entry_list(report->delivery->entry));
-    meta_set_string(meta, META_TRACE, entry_trace(report->delivery->entry));
-    meta_set_integer(meta, META_ARRIVAL, report->now);
-    meta_set_string(meta, KEY_TO, TO_OWNER);
-    meta_set_string(meta, KEY_SENDER, "");
-    Draft *draft = draft_new("in", meta);
-    add_message(draft, report, addresses, count);
+    /* The warning has been where the message has been that it is about. */
+    g_autoptr(Message) message = message_new(delivery->content.message);
+    size_t index = 0;
+    const Field *field = message_find(message, LOOP_MARK_FIELD, &index);
+    g_autoptr(GBytes) mark = field ? g_bytes_new(field->text, field->length) : NULL;
+    if (mark)
+        draft_add_message(draft, mark);
+    for (guint i = 0; i < pieces->len; i++)
+        draft_add_message(draft, pieces->pdata[i]);
     return draft;
 }
 
