@@ -108,15 +108,6 @@ static bool is_news_id(const char *id)
     return at > right + 1 && *at == ']' && !at[1];
 }
 
-/* The same at every try. */
-static char *make_id(GBytes *post, const ArticleRules *rules)
-{
-    g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
-    g_checksum_update(sum, (const guchar *)rules->list_id, -1);
-    g_checksum_update(sum, g_bytes_get_data(post, NULL), (gssize)g_bytes_get_size(post));
-    return g_strdup_printf("%.32s.news@%s", g_checksum_get_string(sum), rules->mail_host);
-}
-
 /* Does the charset leave ASCII as it is? In another one the sender could hide the ends of lines. */
 static bool keeps_ascii(const char *charset)
 {
@@ -142,9 +133,14 @@ static char *in_utf8(const char *value, const char *charset)
     return g_utf8_make_valid(value, -1);
 }
 
-/* Take the folds out where a line has no text. */
-static void join_blank_lines(char *value)
+/* Control characters become blanks, but for folds; and folds go where a line has no text. */
+static void mend_value(char *value)
 {
+    for (char *at = value; *at; at++) {
+        bool fold = *at == '\n' || (*at == '\r' && at[1] == '\n');
+        if (!fold && g_ascii_iscntrl(*at) && *at != '\t')
+            *at = ' ';
+    }
     bool blank = false;
     for (const char *line = value; line; line = strchr(line, '\n')) {
         line += *line == '\n';
@@ -156,16 +152,6 @@ static void join_blank_lines(char *value)
             *to++ = *at;
     if (blank)
         *to = '\0';
-}
-
-/* Control characters become blanks, but for folds. */
-static void blank_controls(char *value)
-{
-    for (char *at = value; *at; at++) {
-        bool fold = *at == '\n' || (*at == '\r' && at[1] == '\n');
-        if (!fold && g_ascii_iscntrl(*at) && *at != '\t')
-            *at = ' ';
-    }
 }
 
 /* Return how much of the text, which does not end with a blank, goes on a line with that much room: up to a blank, or
@@ -254,8 +240,7 @@ static void append_field(ArticleHead *head, const Field *field)
     if (!*name || strlen(name) > NAME_MOST || is_left_out(name, head->rules))
         return;
     g_autofree char *raw = field_value_folded(field), *value = in_utf8(raw, head->charset);
-    blank_controls(value);
-    join_blank_lines(value);
+    mend_value(value);
     if (!*g_strstrip(value))
         return;
     g_autofree char *key = g_ascii_strdown(name, -1);
@@ -266,38 +251,26 @@ static void append_field(ArticleHead *head, const Field *field)
     append_lines(head->text, other, value);
 }
 
-static char *charset_of(const Message *message)
-{
-    g_autofree char *value = message_value(message, "Content-Type");
-    g_autoptr(ContentType) type = value ? content_type_parse(value) : NULL;
-    return type ? content_type_first(type, "charset") : NULL;
-}
-
-/* Append the body without the NULs, at which news servers end an article. */
-static void append_body(GByteArray *article, GBytes *body)
-{
-    size_t length;
-    const char *at = g_bytes_get_data(body, &length), *end = length > 0 ? at + length : at;
-    while (at < end) {
-        const char *nul = memchr(at, '\0', (size_t)(end - at)), *stop = nul ? nul : end;
-        wire_append(article, at, (size_t)(stop - at));
-        at = nul ? nul + 1 : end;
-    }
-}
-
 GBytes *article_make(GBytes *post, const ArticleRules *rules, bool own_id, char **message_id_out)
 {
     g_autoptr(Message) message = message_new(post);
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_autoptr(GString) text = g_string_new(NULL);
-    g_autofree char *id = message_id(message), *charset = charset_of(message);
+    g_autofree char *id = message_id(message), *content_type = message_value(message, "Content-Type");
+    g_autoptr(ContentType) type = content_type ? content_type_parse(content_type) : NULL;
+    g_autofree char *charset = type ? content_type_first(type, "charset") : NULL;
     ArticleHead head = {rules, text, seen, charset};
-    bool keeps_id = !own_id && is_news_id(id);
-    *message_id_out = keeps_id ? g_steal_pointer(&id) : make_id(post, rules);
+    if (!own_id && is_news_id(id)) {
+        *message_id_out = g_steal_pointer(&id);
+        message_remove(message, "Message-ID");
+    } else { /* one of our own, the same at every try */
+        g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+        g_checksum_update(sum, (const guchar *)rules->list_id, -1);
+        g_checksum_update(sum, g_bytes_get_data(post, NULL), (gssize)g_bytes_get_size(post));
+        *message_id_out = g_strdup_printf("%.32s.news@%s", g_checksum_get_string(sum), rules->mail_host);
+    }
     g_string_append_printf(text, "Newsgroups: %s\r\n" ARTICLE_MARK ": %s\r\nMessage-ID: <%s>\r\n", rules->newsgroup,
                            rules->list_id, *message_id_out);
-    if (keeps_id)
-        message_remove(message, "Message-ID");
     g_hash_table_add(seen, g_strdup("message-id")); /* another one is called X-Original-Message-ID */
     if (rules->approved)
         g_string_append_printf(text, "Approved: %s\r\n", rules->approved);
@@ -309,11 +282,18 @@ GBytes *article_make(GBytes *post, const ArticleRules *rules, bool own_id, char 
     if (!g_hash_table_contains(seen, "date"))
         g_string_append_printf(text, "Date: %s\r\n", date);
     g_string_append(text, "\r\n");
-    g_autoptr(GBytes) body = message_body(message);
+
     GByteArray *article = g_byte_array_new();
     wire_append(article, text->str, text->len);
     guint before = article->len;
-    append_body(article, body);
+    g_autoptr(GBytes) body = message_body(message);
+    size_t length;
+    const char *at = g_bytes_get_data(body, &length), *end = length > 0 ? at + length : at;
+    while (at < end) { /* without the NULs, at which news servers end an article */
+        const char *nul = memchr(at, '\0', (size_t)(end - at)), *stop = nul ? nul : end;
+        wire_append(article, at, (size_t)(stop - at));
+        at = nul ? nul + 1 : end;
+    }
     if (article->len == before)
         wire_append(article, "\r\n", 2);
     return wire_end(article);
