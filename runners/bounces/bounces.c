@@ -10,9 +10,11 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "lists/keys.h"
+#include "mail/bounce/dsn.h"
+#include "mail/text/notice.h"
 #include "runners/bounces/case.h"
-#include "runners/bounces/returned.h"
+
+#include "lists/keys.h"
 #include "runners/posts/kept_rows.h"
 #include "store/lists/list_setting.h"
 #include "store/secret.h"
@@ -76,6 +78,62 @@ static bool begin(Runner *runner, GError **error)
     return read_keys(shared->more, error) && kept_rows_begin(runner, error);
 }
 
+/* Mail to the people who run the site (TO_SITE) that out could not deliver: a report of RFC 3464 goes to the envelope's
+ * sender, as an MTA sends it. Without one, or where the entry has no failures, only the log tells. */
+static void return_to_sender(Entry *entry, const WorkSite *site, Outcome *outcome)
+{
+    json_t *from = entry_meta(entry), *failure, *failures = json_object_get(from, KEY_FAILURES);
+    const char *sender = meta_string(from, KEY_ENVELOPE_SENDER, "");
+    size_t at, count = json_array_size(failures);
+    if (count == 0 || !*sender) {
+        list_runner_log(entry, "from=<%s> result=discarded (it is no list's, and has no sender to be told)", sender);
+        return;
+    }
+    g_autofree DsnRecipient *recipients = g_new0(DsnRecipient, count + 1);
+    g_autoptr(GString) text = g_string_new("Subject: Undelivered: your mail\n\nYour mail, whose header is attached, "
+                                           "could not be delivered.\n\n");
+    json_array_foreach(failures, at, failure) {
+        recipients[at] = (DsnRecipient){.address = meta_string(failure, "address", ""),
+                                        .status = meta_string(failure, "status", "5.0.0"),
+                                        .reply = meta_string(failure, "reply", ""),
+                                        .relay = meta_string(failure, "relay", NULL)};
+        g_string_append_printf(text, "  %s\n  %s\n\n", recipients[at].address, recipients[at].reply);
+    }
+    g_autofree char *status = dsn_delivery_status(&(Dsn){.reporting_host = site->hostname,
+                                                         .arrival = entry_arrival(entry),
+                                                         .recipients = recipients,
+                                                         .count = count});
+    g_autofree char *id = notice_id("returned", site->hostname);
+    g_autofree char *daemon = g_strconcat("mailer-daemon@", site->hostname, NULL);
+    g_autoptr(GBytes) header = entry_message(entry);
+    g_autoptr(GPtrArray) pieces = notice_compose(&(Notice){.from_name = "Mail delivery",
+                                                           .from = daemon,
+                                                           .to = sender,
+                                                           .text = text->str,
+                                                           .id = id,
+                                                           .in_reply_to = meta_string(from, KEY_MESSAGE_ID, NULL),
+                                                           .date = clock_now(),
+                                                           .replied = true,
+                                                           .attach = NOTICE_HEADER,
+                                                           .about = header,
+                                                           .delivery_status = status});
+    json_t *meta = json_object();
+    meta_set_string(meta, META_TRACE, entry_trace(entry));
+    meta_set_integer(meta, META_ARRIVAL, clock_unique());
+    meta_set_string(meta, KEY_SENDER, "");
+    meta_set_string(meta, KEY_ENVELOPE_SENDER, "");
+    meta_set_string(meta, KEY_MESSAGE_ID, id);
+    meta_set_string(meta, KEY_PRIORITY, "notice");
+    meta_set_bool(meta, KEY_BODY_8BIT, true);
+    Draft *draft = draft_new(NOTICE_QUEUE, meta);
+    for (guint i = 0; i < pieces->len; i++)
+        draft_add_message(draft, pieces->pdata[i]);
+    const char *const to[] = {sender, NULL};
+    draft_set_addresses(draft, g_strdupv((char **)to));
+    outcome_add(outcome, draft);
+    list_runner_log(entry, "to=<%s> result=returned", sender);
+}
+
 static bool dispatch(Case *given, GError **error)
 {
     const json_t *meta = entry_meta(given->entry);
@@ -97,45 +155,25 @@ static bool dispatch(Case *given, GError **error)
     return case_mail(given, error);
 }
 
-/* NULL with *gone: there is no such list any more. */
-static const List *find_list(ListRunner *shared, Entry *entry, bool *gone, GError **error)
-{
-    g_autoptr(GError) fault = NULL;
-    const List *list = *entry_list(entry) ? list_cache_get(shared->lists, entry_list(entry), &fault) : NULL;
-    *gone = !list && (!fault || g_error_matches(fault, FAIL, FAIL_MISSING));
-    if (!list && !*gone)
-        g_propagate_error(error, g_steal_pointer(&fault));
-    return list;
-}
-
 static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
     ListRunner *shared = runner_data(runner);
-    bool gone;
-    const List *list = find_list(shared, entry, &gone, error);
-    if (gone && !*entry_list(entry))
-        returned_tell(entry, &shared->site, outcome);
-    else if (gone)
+    g_autoptr(GError) fault = NULL;
+    const List *list = *entry_list(entry) ? list_cache_get(shared->lists, entry_list(entry), &fault) : NULL;
+    if (!list && fault && !g_error_matches(fault, FAIL, FAIL_MISSING))
+        return fail_with(error, &fault);
+    if (!list && !*entry_list(entry))
+        return_to_sender(entry, &shared->site, outcome);
+    else if (!list)
         list_runner_log(entry, "result=discarded (the list is gone)");
     if (!list)
-        return gone;
+        return true;
     Case given = {.bounces = shared->more, .entry = entry, .outcome = outcome, .list = list, .now = clock_now(),
                   .key = name_effect("bounces", entry_name(entry)->hash)};
     bool done = store_begin_people(shared->store, list->list_id, error) &&
                 list_runner_end(shared, dispatch(&given, error), error);
     g_free(given.key);
     return done;
-}
-
-static void expire(Bounces *bounces)
-{
-    g_autoptr(GError) error = NULL;
-    if (clock_monotonic() < bounces->expire_at)
-        return;
-    if (!bounce_expire(bounces->shared->store, clock_now() - bounces->keep_us, &error) ||
-        !bounce_brake_expire(bounces->shared->store, clock_now(), &error) || !due_believe(bounces, &error))
-        log_warn("old bounces stay in the store, or times that lie ahead: %s", error->message);
-    bounces->expire_at = clock_monotonic() + EXPIRE_INTERVAL;
 }
 
 /* One of the instances looks after time: up to a heartbeat too early, when it is awake for that anyway. */
@@ -152,7 +190,13 @@ static int64_t idle(Runner *runner)
         if (!due_gather(bounces, runner_spool(runner), &error))
             log_warn("what is due waits: %s", error->message);
         bounces->check_at = clock_monotonic() + bounces->check_us;
-        expire(bounces);
+        if (clock_monotonic() >= bounces->expire_at) {
+            g_autoptr(GError) fault = NULL;
+            if (!bounce_expire(shared->store, clock_now() - bounces->keep_us, &fault) ||
+                !bounce_brake_expire(shared->store, clock_now(), &fault) || !due_believe(bounces, &fault))
+                log_warn("old bounces stay in the store, or times that lie ahead: %s", fault->message);
+            bounces->expire_at = clock_monotonic() + EXPIRE_INTERVAL;
+        }
     }
     int64_t left = bounces->check_at - clock_monotonic(); /* MAX would look at the clock twice */
     return MAX(left, 0);

@@ -40,13 +40,6 @@ bool case_owner_room(Case *given, bool *room, GError **error)
     return true;
 }
 
-static bool owner_wants(const List *list, unsigned acts)
-{
-    return (acts & (SCORE_REMOVE | SCORE_LEFT) && list->settings->bounce_notify_owner_on_removal) ||
-           (acts & SCORE_DISABLE && list->settings->bounce_notify_owner_on_disable) ||
-           (acts & SCORE_GREW && !(acts & SCORE_DISABLE) && list->settings->bounce_notify_owner_on_bounce_increment);
-}
-
 /* Beside the acts, 48 bits that tell the entry: who did them writes their letters, and nobody else. An entry of out
  * has a number for it, because its name may come a second time. */
 #define ACTS INT64_C(0xff)
@@ -60,8 +53,12 @@ static int64_t tag_of(Entry *entry)
 
 bool case_record(Case *given, const char *effect, unsigned *acts, GError **error)
 {
+    const ListSettings *settings = given->list->settings;
+    bool wants = (*acts & (SCORE_REMOVE | SCORE_LEFT) && settings->bounce_notify_owner_on_removal) ||
+                 (*acts & SCORE_DISABLE && settings->bounce_notify_owner_on_disable) ||
+                 (*acts & SCORE_GREW && !(*acts & SCORE_DISABLE) && settings->bounce_notify_owner_on_bounce_increment);
     bool room = false;
-    if (owner_wants(given->list, *acts) && !case_owner_room(given, &room, error))
+    if (wants && !case_owner_room(given, &room, error))
         return false;
     *acts |= room ? SCORE_TELL_OWNER : 0;
     return store_record_effect(given->bounces->shared->store, effect, tag_of(given->entry) | *acts, error);
@@ -148,14 +145,6 @@ static bool score_member(Case *given, const Failed *failed, MemberCase *fate, GE
     return (*acts == 0 && noted.number > SAME_DAY_MAX) || case_record(given, fate->effect, acts, error);
 }
 
-/* The entry was worked before, and a crash came before what it had added was there. */
-static bool repeat(Case *given, const Failed *failed, const MemberCase *fate, GError **error)
-{
-    g_autofree char *text = text_of(failed);
-    const BounceEvent event = event_of(given, failed, fate->member, text);
-    return !(fate->acts & SCORE_TAKE_BACK) || case_brake_again(given, failed, &event, error);
-}
-
 static void log_member(const Case *given, const Failed *failed, const BounceScore *score, unsigned acts,
                        const char *result)
 {
@@ -195,26 +184,13 @@ static bool send(Case *given, const Failed *failed, const BounceScore *score, un
     return letters_send(given, &letter, error);
 }
 
-/* Note that the owner of the site is told of an owner or moderator who cannot be reached, in *acts: once a day for an
- * address, however many mails to it come back and however many lists it serves. */
-static bool tell_of_unreachable(Case *given, const char *address, unsigned *acts, GError **error)
-{
-    Store *store = given->bounces->shared->store;
-    int64_t ignored;
-    bool told, room;
-    g_autofree char *today = g_strdup_printf("unreachable:%s:%" PRId64, address, given->now / DAY);
-    if (!store_find_effect(store, today, &told, &ignored, error) || !case_owner_room(given, &room, error))
-        return false;
-    *acts = room && !told ? SCORE_TELL_OWNER : 0;
-    return *acts == 0 || store_record_effect(store, today, 0, error);
-}
-
 /* An address of no member is of no interest, unless it is an owner's or a moderator's: who does not get what concerns
- * the list cannot be told, so the owner of the site is. */
+ * the list cannot be told, so the owner of the site is; once a day for an address, however many mails to it come back
+ * and however many lists it serves. */
 static bool no_member(Case *given, const Failed *failed, const char *effect, bool before, unsigned acts, GError **error)
 {
-    const ListRunner *shared = given->bounces->shared;
-    g_auto(GStrv) all = list_administrators(shared->store, given->list->list_id, error);
+    Store *store = given->bounces->shared->store;
+    g_auto(GStrv) all = list_administrators(store, given->list->list_id, error);
     if (!all)
         return false;
     g_autofree char *wanted = address_key(failed->address);
@@ -223,10 +199,17 @@ static bool no_member(Case *given, const Failed *failed, const char *effect, boo
         g_autofree char *key = address_key(*each);
         serves |= strcmp(key, wanted) == 0;
     }
-    if (serves && !before &&
-        (!tell_of_unreachable(given, wanted, &acts, error) ||
-         !store_record_effect(shared->store, effect, tag_of(given->entry) | acts, error)))
-        return false;
+    if (serves && !before) {
+        int64_t ignored;
+        bool told, room;
+        g_autofree char *today = g_strdup_printf("unreachable:%s:%" PRId64, wanted, given->now / DAY);
+        if (!store_find_effect(store, today, &told, &ignored, error) || !case_owner_room(given, &room, error))
+            return false;
+        acts = room && !told ? SCORE_TELL_OWNER : 0;
+        if ((acts != 0 && !store_record_effect(store, today, 0, error)) ||
+            !store_record_effect(store, effect, tag_of(given->entry) | acts, error))
+            return false;
+    }
     log_member(given, failed, NULL, 0, serves ? before ? "done-before" : "administrator" : "no-member");
     return !serves || !(acts & SCORE_TELL_OWNER) || letters_unreachable(given, failed, error);
 }
@@ -257,8 +240,16 @@ bool case_failed(Case *given, const Failed *failed, GError **error)
     }
     g_auto(BounceScore) score = {0};
     MemberCase fate = {.member = member, .effect = effect, .score = &score, .acts = acts};
-    if (!bounce_score_read(given->bounces->shared->store, member->id, &score, error) ||
-        (before ? !repeat(given, failed, &fate, error) : !score_member(given, failed, &fate, error)))
+    if (!bounce_score_read(given->bounces->shared->store, member->id, &score, error))
+        return false;
+    if (before && acts & SCORE_TAKE_BACK) {
+        /* The entry was worked before, and a crash came before what it had added was there. */
+        g_autofree char *text = text_of(failed);
+        const BounceEvent event = event_of(given, failed, member, text);
+        if (!case_brake_again(given, failed, &event, error))
+            return false;
+    }
+    if (!before && !score_member(given, failed, &fate, error))
         return false;
     log_member(given, failed, &score, fate.acts,
                before                                    ? "done-before"
@@ -270,53 +261,36 @@ bool case_failed(Case *given, const Failed *failed, GError **error)
 
 /* ---- complaints ---- */
 
-/* Leaves as if the person had asked for it. The letters have tokens, so they are kept until the entry is done. */
-static bool leave(Case *given, const char *address, unsigned *acts, GError **error)
-{
-    g_auto(Subscription) made = {0};
-    g_autoptr(Work) work = list_runner_work(given->bounces->shared, given->entry);
-    if (!leave_complained(work, given->list, address, &made, error) || !work_keep(work, given->key, error))
-        return false;
-    *acts = made.result == SUBSCRIPTION_DONE ? SCORE_LEFT : 0; /* else it waits for a moderator */
-    kept_rows_note(given->bounces->shared, given->key, given->outcome);
-    list_runner_work_into(work, given->outcome);
-    return true;
-}
-
-/* The letters of an earlier try that a crash cut short. */
-static bool leave_again(Case *given, GError **error)
-{
-    g_autoptr(Work) work = list_runner_work(given->bounces->shared, given->entry);
-    if (!work_recall(work, given->key, error))
-        return false;
-    if (work_entries(work) > 0)
-        kept_rows_note(given->bounces->shared, given->key, given->outcome);
-    list_runner_work_into(work, given->outcome);
-    return true;
-}
-
+/* Leaving is as if the person had asked for it. Its letters have tokens, so they are kept until the entry is done. */
 static bool part(Case *given, const Failed *failed, MemberCase *fate, GError **error)
 {
     const Member *member = fate->member;
-    Store *store = given->bounces->shared->store;
+    ListRunner *shared = given->bounces->shared;
     BounceEvent event = {.list_id = given->list->list_id, .address = member->address, .at = given->now,
                          .class = bounce_class_name(failed->class), .status = failed->status,
                          .reason = failed->reason, .source = failed->source, .text = ""};
     BounceNoted noted;
-    if (!bounce_note(store, &event, &noted, error))
+    if (!bounce_note(shared->store, &event, &noted, error))
         return false;
     switch ((ComplaintAction)given->list->settings->bounce_complaint_action) {
-    case COMPLAINT_UNSUBSCRIBE:
-        if (!leave(given, member->address, &fate->acts, error))
+    case COMPLAINT_UNSUBSCRIBE: {
+        g_auto(Subscription) made = {0};
+        g_autoptr(Work) work = list_runner_work(shared, given->entry);
+        if (!leave_complained(work, given->list, member->address, &made, error) || !work_keep(work, given->key, error))
             return false;
+        fate->acts = made.result == SUBSCRIPTION_DONE ? SCORE_LEFT : 0; /* else it waits for a moderator */
+        kept_rows_note(shared, given->key, given->outcome);
+        list_runner_work_into(work, given->outcome);
         break;
+    }
     case COMPLAINT_DISABLE: /* as if the member had: no warnings, which would be complained about, too */
         if (!set_status(given, member, DELIVERY_BY_USER, error))
             return false;
         fate->acts = SCORE_DISABLE;
         break;
     default:
-        return noted.number > SAME_DAY_MAX || case_record(given, fate->effect, &fate->acts, error);
+        if (noted.number > SAME_DAY_MAX)
+            return true;
     }
     return case_record(given, fate->effect, &fate->acts, error);
 }
@@ -337,8 +311,17 @@ bool case_complained(Case *given, const Failed *failed, GError **error)
         return true;
     }
     MemberCase fate = {.member = member, .effect = effect, .acts = acts};
-    if (!(before ? leave_again(given, error) : part(given, failed, &fate, error)))
+    if (!before && !part(given, failed, &fate, error))
         return false;
+    if (before) { /* the letters of an earlier try that a crash cut short go out again */
+        ListRunner *shared = given->bounces->shared;
+        g_autoptr(Work) work = list_runner_work(shared, given->entry);
+        if (!work_recall(work, given->key, error))
+            return false;
+        if (work_entries(work) > 0)
+            kept_rows_note(shared, given->key, given->outcome);
+        list_runner_work_into(work, given->outcome);
+    }
     bool waits = !before && fate.acts == 0 && given->list->settings->bounce_complaint_action == COMPLAINT_UNSUBSCRIBE;
     log_member(given, failed, NULL, fate.acts, before ? "done-before" : waits ? "waits-for-moderator" : NULL);
     return send(given, failed, &(BounceScore){0}, fate.acts, error);
@@ -349,47 +332,37 @@ bool case_complained(Case *given, const Failed *failed, GError **error)
 #define FORWARDED 1
 #define FORWARDED_LAST 2
 
-static bool forward_today(Case *given, const char *effect, int64_t *how, GError **error)
-{
-    int64_t today = 0, most = given->bounces->notices_a_day;
-    Store *store = given->bounces->shared->store;
-    if (!bounce_count(store, given->list->list_id, "notice", given->now, &today, error))
-        return false;
-    *how = most > 0 && today > most ? 0 : most > 0 && today == most ? FORWARDED_LAST : FORWARDED;
-    return *how == 0 || store_record_effect(store, effect, *how, error);
-}
-
-/* Is it a mail that left this site, come back as it was? Then it is no report for the owners to read, and a letter
- * about it could come back, too. */
-static bool comes_back(Case *given, bool *back, GError **error)
-{
-    g_auto(LoopMark) mark = {0};
-    g_autoptr(GBytes) octets = entry_message(given->entry);
-    g_autoptr(Message) message = message_new(octets);
-    if (!list_runner_loop_mark(given->bounces->shared, given->entry, message, &mark, error))
-        return false;
-    *back = mark.depth > 0;
-    return true;
-}
-
 bool case_forward(Case *given, const char *why, GError **error)
 {
+    const ListRunner *shared = given->bounces->shared;
     g_autofree char *effect = effect_of(given, "forward");
-    bool before, back;
+    bool before;
     int64_t how;
     if (given->list->settings->forward_unrecognized_bounces_to == FORWARD_DISCARD) {
         list_runner_log(given->entry, "result=discarded (%s)", why);
         return true;
     }
-    if (!comes_back(given, &back, error))
+    /* A mail that left this site and came back as it was is no report for the owners to read, and a letter about it
+     * could come back, too. */
+    g_auto(LoopMark) mark = {0};
+    g_autoptr(GBytes) octets = entry_message(given->entry);
+    g_autoptr(Message) message = message_new(octets);
+    if (!list_runner_loop_mark(given->bounces->shared, given->entry, message, &mark, error))
         return false;
-    if (back) {
+    if (mark.depth > 0) {
         list_runner_log(given->entry, "result=discarded (%s; it is mail of this site that came back)", why);
         return true;
     }
-    if (!store_find_effect(given->bounces->shared->store, effect, &before, &how, error) ||
-        (!before && !forward_today(given, effect, &how, error)))
+    if (!store_find_effect(shared->store, effect, &before, &how, error))
         return false;
+    if (!before) {
+        int64_t today = 0, most = given->bounces->notices_a_day;
+        if (!bounce_count(shared->store, given->list->list_id, "notice", given->now, &today, error))
+            return false;
+        how = most > 0 && today > most ? 0 : most > 0 && today == most ? FORWARDED_LAST : FORWARDED;
+        if (how != 0 && !store_record_effect(shared->store, effect, how, error))
+            return false;
+    }
     if (how == 0) {
         list_runner_log(given->entry, "result=discarded (%s; the owners got max_owner_notices_per_day today)", why);
         return true;

@@ -88,7 +88,7 @@ bool case_forward(Case *given, const char *why, GError **error);
 
 /* Read the mail of the entry, and call the function above that fits it (mail.c). */
 bool case_mail(Case *given, GError **error);
-/* Count the refusals that out met (refusals.c). */
+/* Count the refusals that out met (mail.c). */
 bool case_refusals(Case *given, GError **error);
 
 /* The answer of a brake about a failure (brake.c). */
@@ -119,13 +119,3 @@ bool due_believe(Bounces *bounces, GError **error);
 /* Return the parts that make up the VERP addresses of the case's list. The result borrows *local, such as
  * "test-bounces"; free that with g_free(). */
 VerpList case_verp_list(const Case *given, char **local);
-
-/* The signature in an address of the list: VERP_VALID with the recipient (g_free()), or why it is not valid. purpose
- * tells whether the address is that of a probe or of a copy of a post. */
-typedef struct Signature {
-    VerpResult result;
-    VerpPurpose purpose;
-    char *recipient;
-} Signature;
-/* Read the signature from detail, the part of an address behind the delimiter. */
-bool case_read_signature(Case *given, const char *detail, Signature *signature, GError **error);

@@ -33,21 +33,6 @@ static bool gather(const BounceScore *score, void *data)
     return true;
 }
 
-static bool write_entry(Spool *spool, const char *queue, const char *list_id, json_t *members, GError **error)
-{
-    json_t *meta = json_object();
-    meta_set_string(meta, META_LIST, list_id);
-    meta_set_string(meta, KEY_TO, TO_BOUNCES);
-    meta_set_integer(meta, META_ORDINAL, clock_unique() % INT64_C(1000000000000));
-    json_object_set(meta, KEY_DUE, members);
-    g_autoptr(Draft) draft = draft_new(queue, meta);
-    Intake one = {.draft = draft};
-    if (intake_store(spool, &one, 1, false))
-        return true;
-    g_propagate_prefixed_error(error, one.error, "members that are due: ");
-    return false;
-}
-
 bool due_gather(Bounces *bounces, Spool *spool, GError **error)
 {
     g_autoptr(GHashTable) lists =
@@ -57,9 +42,19 @@ bool due_gather(Bounces *bounces, Spool *spool, GError **error)
     GHashTableIter iter;
     void *list_id, *members;
     g_hash_table_iter_init(&iter, lists);
-    while (g_hash_table_iter_next(&iter, &list_id, &members))
-        if (!write_entry(spool, bounces->queue, list_id, members, error))
+    while (g_hash_table_iter_next(&iter, &list_id, &members)) {
+        json_t *meta = json_object();
+        meta_set_string(meta, META_LIST, list_id);
+        meta_set_string(meta, KEY_TO, TO_BOUNCES);
+        meta_set_integer(meta, META_ORDINAL, clock_unique() % INT64_C(1000000000000));
+        json_object_set(meta, KEY_DUE, members);
+        g_autoptr(Draft) draft = draft_new(bounces->queue, meta);
+        Intake one = {.draft = draft};
+        if (!intake_store(spool, &one, 1, false)) {
+            g_propagate_prefixed_error(error, one.error, "members that are due: ");
             return false;
+        }
+    }
     return true;
 }
 
@@ -106,40 +101,32 @@ bool due_believe(Bounces *bounces, GError **error)
 
 /* ---- doing ---- */
 
-static bool act(Case *given, BounceScore *score, unsigned *acts, GError **error)
+/* Do what is due for a member whose time was not moved meanwhile. False with FAIL_MISSING: the member is gone. */
+static bool act(Case *given, const json_t *due, const char *effect, BounceScore *score, unsigned *acts, GError **error)
 {
     Store *store = given->bounces->shared->store;
     ScoreRules rules = score_rules(given->list, given->bounces->probes);
-    if (score->disabled_at && score->status != DELIVERY_BY_BOUNCES)
-        score_forgive(score);
-    if (!given->list->settings->process_bounces) {
-        score->next_at = given->now + BOUNCE_DAY; /* nobody is removed while the list does not look at bounces */
-        return bounce_score_write(store, score, error);
-    }
-    *acts = score_due(&rules, score, given->now);
-    if (!(*acts & SCORE_REMOVE))
-        return bounce_score_write(store, score, error);
-    g_autoptr(Work) work = case_work(given, DOOR_TIMER);
-    return member_remove(store, score->list_id, ROLE_MEMBER, score->address, error) &&
-           roster_log_left(work, score->list_id, ROLE_MEMBER, score->address, leave_way_text(LEAVE_BY_BOUNCES), error);
-}
-
-static char *effect_of(const Case *given, const json_t *due)
-{
-    return g_strconcat(given->key, ":", meta_string(due, "member", ""), NULL);
-}
-
-/* False with FAIL_MISSING: the member is gone. */
-static bool first_time(Case *given, const json_t *due, BounceScore *score, unsigned *acts, GError **error)
-{
-    Store *store = given->bounces->shared->store;
     if (!bounce_score_read(store, meta_string(due, "member", ""), score, error))
         return false;
     if (score->next_at != meta_integer(due, "at", 0))
         return true;
-    if (!act(given, score, acts, error))
+    if (score->disabled_at && score->status != DELIVERY_BY_BOUNCES)
+        score_forgive(score);
+    if (!given->list->settings->process_bounces) {
+        score->next_at = given->now + BOUNCE_DAY; /* nobody is removed while the list does not look at bounces */
+        return bounce_score_write(store, score, error) &&
+               (*acts == 0 || case_record(given, effect, acts, error));
+    }
+    *acts = score_due(&rules, score, given->now);
+    if (*acts & SCORE_REMOVE) {
+        g_autoptr(Work) work = case_work(given, DOOR_TIMER);
+        const char *way = leave_way_text(LEAVE_BY_BOUNCES);
+        if (!member_remove(store, score->list_id, ROLE_MEMBER, score->address, error) ||
+            !roster_log_left(work, score->list_id, ROLE_MEMBER, score->address, way, error))
+            return false;
+    } else if (!bounce_score_write(store, score, error)) {
         return false;
-    g_autofree char *effect = effect_of(given, due);
+    }
     return *acts == 0 || case_record(given, effect, acts, error);
 }
 
@@ -148,14 +135,14 @@ static bool one_member(Case *given, const json_t *due, GError **error)
     Store *store = given->bounces->shared->store;
     g_autoptr(GError) fault = NULL;
     const char *member_id = meta_string(due, "member", ""), *address = meta_string(due, "address", "");
-    g_autofree char *effect = effect_of(given, due);
+    g_autofree char *effect = g_strconcat(given->key, ":", member_id, NULL);
     bool before;
     unsigned acts;
     if (!case_find(given, effect, &before, &acts, error))
         return false;
     g_auto(BounceScore) score = {0};
     bool there = before ? bounce_score_read(store, member_id, &score, &fault)
-                        : first_time(given, due, &score, &acts, &fault);
+                        : act(given, due, effect, &score, &acts, &fault);
     if (!there && !g_error_matches(fault, FAIL, FAIL_MISSING))
         return fail_with(error, &fault);
     if (acts)

@@ -85,53 +85,42 @@ static char **owners_of(const Case *given, GError **error)
     return letter_owners(shared->store, given->list, shared->site.site_owner, error);
 }
 
-static bool send_probe(Case *given, const Letter *about, GError **error)
+bool letters_send(Case *given, const Letter *about, GError **error)
 {
-    g_autofree char *local = NULL;
-    VerpList list = case_verp_list(given, &local);
-    g_autoptr(GString) sender = g_string_new(NULL);
-    verp_make(given->bounces->keys, VERP_PROBE, &list, about->address, given->now, sender);
-    /* Not by virgin, and without Precedence: what is "bulk" would not come back. */
-    ListLetter letter = {.template = "bounce_probe", .to = about->address, .envelope_sender = sender->str,
-                         .queue = NOTICE_QUEUE, .personal = true};
-    return send_letter(given, about, &letter, given->has_mail && given->list->settings->probe_add_dsn, NULL, error);
-}
-
-static bool send_warning(Case *given, const Letter *about, GError **error)
-{
-    ListLetter letter = {.template = "bounce_warning", .to = about->address};
-    return send_letter(given, about, &letter, false, NULL, error);
-}
-
-static bool tell_owners(Case *given, const Letter *about, GError **error)
-{
+    const ListSettings *settings = given->list->settings;
+    bool removed = about->acts & SCORE_REMOVE;
+    if (removed || about->acts & SCORE_DISABLE) {
+        g_autoptr(Work) work = list_runner_work(given->bounces->shared, given->entry);
+        roster_tell(work, removed ? EVENT_MEMBER_LEFT : EVENT_MEMBER_DISABLED, given->list->list_id, ROLE_MEMBER,
+                    about->address);
+        list_runner_work_into(work, given->outcome);
+    }
+    if (about->acts & SCORE_PROBE) {
+        g_autofree char *local = NULL;
+        VerpList list = case_verp_list(given, &local);
+        g_autoptr(GString) sender = g_string_new(NULL);
+        verp_make(given->bounces->keys, VERP_PROBE, &list, about->address, given->now, sender);
+        /* Not by virgin, and without Precedence: what is "bulk" would not come back. */
+        ListLetter letter = {.template = "bounce_probe", .to = about->address, .envelope_sender = sender->str,
+                             .queue = NOTICE_QUEUE, .personal = true};
+        if (!send_letter(given, about, &letter, given->has_mail && settings->probe_add_dsn, NULL, error))
+            return false;
+    }
+    if (about->acts & SCORE_WARN) {
+        ListLetter letter = {.template = "bounce_warning", .to = about->address};
+        if (!send_letter(given, about, &letter, false, NULL, error))
+            return false;
+    }
+    if (!(about->acts & SCORE_TELL_OWNER))
+        return true;
     bool complaint = about->failed && about->failed->class == BOUNCE_COMPLAINT;
     g_autofree char *owner = list_address(given->list, "owner");
     ListLetter letter = {.template = complaint                     ? "bounce_owner_complaint"
-                                     : about->acts & SCORE_REMOVE  ? "bounce_owner_removed"
+                                     : removed                     ? "bounce_owner_removed"
                                      : about->acts & SCORE_DISABLE ? "bounce_owner_disabled"
                                                                    : "bounce_owner_score",
                          .to = owner, .recipients = owners_of(given, error)};
     return letter.recipients && send_letter(given, about, &letter, given->has_mail, NULL, error);
-}
-
-static void tell_outside(Case *given, const Letter *letter)
-{
-    bool removed = letter->acts & SCORE_REMOVE;
-    if (!removed && !(letter->acts & SCORE_DISABLE))
-        return;
-    g_autoptr(Work) work = list_runner_work(given->bounces->shared, given->entry);
-    roster_tell(work, removed ? EVENT_MEMBER_LEFT : EVENT_MEMBER_DISABLED, given->list->list_id, ROLE_MEMBER,
-                letter->address);
-    list_runner_work_into(work, given->outcome);
-}
-
-bool letters_send(Case *given, const Letter *letter, GError **error)
-{
-    tell_outside(given, letter);
-    return (!(letter->acts & SCORE_PROBE) || send_probe(given, letter, error)) &&
-           (!(letter->acts & SCORE_WARN) || send_warning(given, letter, error)) &&
-           (!(letter->acts & SCORE_TELL_OWNER) || tell_owners(given, letter, error));
 }
 
 bool letters_forward(Case *given, const char *why, bool last, GError **error)

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * A mail to -bounces. An address that we signed says whom it is about, whatever the
- * mail says; the mail says whether it was a failure. Without a signature the mail is believed
- * as far as it goes: it costs a member points, never the membership.
+ * A mail to -bounces. An address that we signed says whom it is about, whatever the mail says; the mail says whether it
+ * was a failure. Without a signature the mail is believed as far as it goes: it costs a member points, never the
+ * membership.
+ *
+ * Recipients that out was refused while it delivered come by the same signatures. It may report one a second time
+ * (after a crash), in another entry or in one of the same name: effects are kept under the entry of out that they
+ * belong to, and whose they are under KEY_WRITING.
  */
 #include <string.h>
 
@@ -16,7 +20,16 @@
 
 /* ---- signatures ---- */
 
-bool case_read_signature(Case *given, const char *detail, Signature *signature, GError **error)
+/* The signature in an address of the list: VERP_VALID with the recipient (g_free()), or why it is not valid. purpose
+ * tells whether the address is that of a probe or of a copy of a post. */
+typedef struct Signature {
+    VerpResult result;
+    VerpPurpose purpose;
+    char *recipient;
+} Signature;
+
+/* Read the signature from detail, the part of an address behind the delimiter. */
+static bool read_signature(Case *given, const char *detail, Signature *signature, GError **error)
 {
     static const VerpPurpose purposes[] = {VERP_COPY, VERP_PROBE};
     g_autofree char *local = NULL;
@@ -62,7 +75,7 @@ static bool search_proof(Case *given, const GString *text, const char *mark, boo
             continue;
         }
         Signature signature;
-        if (!case_read_signature(given, detail, &signature, error))
+        if (!read_signature(given, detail, &signature, error))
             return false;
         *recipient = signature.recipient;
     }
@@ -93,30 +106,20 @@ static bool complained(Case *given, const char *address, GError **error)
 
 /* ---- the mail ---- */
 
-/* Is the recipient the address, or what the report calls another address that was made from it? */
-static bool is_about(const BounceRecipient *one, const char *address)
-{
-    return g_ascii_strcasecmp(one->address, address) == 0 ||
-           (one->known_as && g_ascii_strcasecmp(one->known_as, address) == 0);
-}
-
-/* The one that counts most: of this address before others, and the gravest. */
-static const BounceRecipient *gravest(const Bounce *bounce, const char *address)
-{
-    const BounceRecipient *best = NULL;
-    for (unsigned i = 0; i < bounce->recipients->len; i++) {
-        const BounceRecipient *one = bounce->recipients->pdata[i];
-        if (is_about(one, address) && one->class != BOUNCE_DELAYED)
-            return one;
-        if (!best || one->class < best->class)
-            best = one;
-    }
-    return best;
-}
-
+/* Of several recipients the one counts that is this address, or that the report calls another address made from it;
+ * and else the gravest. */
 static bool signed_failure(Case *given, const Signature *signature, const Bounce *bounce, GError **error)
 {
-    const BounceRecipient *one = gravest(bounce, signature->recipient);
+    const BounceRecipient *one = NULL;
+    for (unsigned i = 0; i < bounce->recipients->len; i++) {
+        const BounceRecipient *other = bounce->recipients->pdata[i];
+        bool same = g_ascii_strcasecmp(other->address, signature->recipient) == 0 ||
+                    (other->known_as && g_ascii_strcasecmp(other->known_as, signature->recipient) == 0);
+        if (!one || other->class < one->class || (same && other->class != BOUNCE_DELAYED))
+            one = other;
+        if (same && other->class != BOUNCE_DELAYED)
+            break;
+    }
     if (one && one->class == BOUNCE_DELAYED) {
         list_runner_log(given->entry, "address=<%s> result=not-counted (delayed)", signature->recipient);
         return true;
@@ -194,21 +197,6 @@ static bool unsigned_mail(Case *given, const Bounce *bounce, const char *octets,
     }
 }
 
-/* Mail that nobody signed is bounded, for anybody can send it. */
-static bool unsigned_room(Case *given, bool *room, GError **error)
-{
-    int64_t today = 0, most = given->bounces->unsigned_a_day;
-    *room = true;
-    if (most == 0)
-        return true;
-    if (!bounce_count(given->bounces->shared->store, given->list->list_id, "unsigned", given->now, &today, error))
-        return false;
-    *room = today <= most;
-    if (!*room)
-        list_runner_log(given->entry, "result=discarded (the list got max_unsigned_per_day today)");
-    return true;
-}
-
 static bool read_mail(Case *given, const Signature *signature, GError **error)
 {
     g_autoptr(GBytes) whole = entry_message(given->entry);
@@ -225,8 +213,7 @@ bool case_mail(Case *given, GError **error)
 {
     const char *detail = meta_string(entry_meta(given->entry), KEY_DETAIL, NULL);
     Signature signature;
-    bool room = true;
-    if (!case_read_signature(given, detail, &signature, error))
+    if (!read_signature(given, detail, &signature, error))
         return false;
     g_autofree char *recipient = signature.recipient;
     switch (signature.result) {
@@ -238,7 +225,68 @@ bool case_mail(Case *given, GError **error)
                         signature.result == VERP_STALE ? "we wrote that address too long ago"
                                                        : "we did not write that address");
         return true;
-    default:
-        return unsigned_room(given, &room, error) && (!room || read_mail(given, &signature, error));
+    default: { /* mail that nobody signed is bounded, for anybody can send it */
+        int64_t today = 0, most = given->bounces->unsigned_a_day;
+        Store *store = given->bounces->shared->store;
+        if (most > 0 && !bounce_count(store, given->list->list_id, "unsigned", given->now, &today, error))
+            return false;
+        if (today <= most)
+            return read_mail(given, &signature, error);
+        list_runner_log(given->entry, "result=discarded (the list got max_unsigned_per_day today)");
+        return true;
     }
+    }
+}
+
+/* ---- what out was refused ---- */
+
+/* The detail of "test-bounces+DETAIL@host", g_free(); NULL: there is none. */
+static char *detail_of(const Case *given, const char *sender)
+{
+    g_autofree char *local = NULL;
+    VerpList list = case_verp_list(given, &local);
+    size_t length = strlen(local);
+    const char *at = sender ? strrchr(sender, '@') : NULL;
+    if (!at || g_ascii_strncasecmp(sender, local, length) != 0 || sender[length] != list.delimiter)
+        return NULL;
+    return g_strndup(sender + length + 1, (size_t)(at - sender) - length - 1);
+}
+
+static bool refused(Case *given, const json_t *failure, const char *probed, GError **error)
+{
+    const char *address = meta_string(failure, "address", "");
+    Failed failed = {.address = address, .status = meta_string(failure, "status", ""),
+                     .text = meta_string(failure, "reply", ""), .source = "smtp",
+                     .probe = probed && g_ascii_strcasecmp(probed, address) == 0};
+    /* An entry of an earlier version tells no phase, but whether the protocol or the mail itself was refused. */
+    const char *phase = meta_string(failure, "phase", meta_bool((json_t *)failure, "of_message") ? "mail" : "");
+    BounceVerdict verdict = bounce_judge(&(BounceReply){.phase = bounce_phase_named(phase), .status = failed.status,
+                                                        .text = failed.text});
+    failed.class = verdict.class;
+    failed.about = verdict.about;
+    failed.soft = verdict.soft;
+    failed.reason = verdict.reason;
+    return !*address || case_failed(given, &failed, error);
+}
+
+bool case_refusals(Case *given, GError **error)
+{
+    json_t *meta = entry_meta(given->entry);
+    g_autofree char *detail = detail_of(given, meta_string(meta, KEY_ENVELOPE_SENDER, NULL));
+    Signature signature;
+    if (!read_signature(given, detail, &signature, error))
+        return false;
+    g_autofree char *recipient = signature.recipient;
+    bool probe = signature.result == VERP_VALID && signature.purpose == VERP_PROBE;
+    const char *of = meta_string(meta, KEY_OF, NULL);
+    if (of) {
+        g_free(given->key);
+        given->key = g_strconcat("bounces:of:", of, NULL);
+    }
+    size_t at;
+    json_t *failure;
+    json_array_foreach(json_object_get(meta, KEY_FAILURES), at, failure)
+        if (!refused(given, failure, probe ? recipient : NULL, error))
+            return false;
+    return true;
 }

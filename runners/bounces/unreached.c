@@ -26,35 +26,23 @@ typedef struct Unreached {
     int64_t size; /* recipients of the block */
 } Unreached;
 
-static bool note(const Unreached *lost, const char *effect, int64_t number, GError **error)
-{
-    Store *store = lost->given->bounces->shared->store;
-    bool before;
-    int64_t was;
-    return store_find_effect(store, effect, &before, &was, error) &&
-           (before || store_record_effect(store, effect, number, error));
-}
-
-static void add_addresses(const Unreached *lost, const json_t *all, GPtrArray *effects)
-{
-    size_t at;
-    json_t *one;
-    json_array_foreach(all, at, one) {
-        const char *address = json_is_string(one) ? json_string_value(one) : meta_string(one, "address", "");
-        g_autofree char *key = address_key(address);
-        g_ptr_array_add(effects, g_strconcat(lost->block, ":", key, NULL));
-    }
-}
-
 /* Set *whole when nobody of the block has got the post. Most blocks that reached nobody are told of by one entry. Of
  * others the block's own effect counts the recipients: out may tell of one twice, so each has an effect. */
 static bool count_block(const Unreached *lost, bool *whole, GError **error)
 {
+    static const char *const keys[] = {KEY_FAILURES, KEY_LOST};
     Store *store = lost->given->bounces->shared->store;
     g_autoptr(GPtrArray) effects = g_ptr_array_new_with_free_func(g_free);
     int64_t added, count;
-    add_addresses(lost, json_object_get(lost->meta, KEY_FAILURES), effects);
-    add_addresses(lost, json_object_get(lost->meta, KEY_LOST), effects);
+    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+        size_t at;
+        json_t *one;
+        json_array_foreach(json_object_get(lost->meta, keys[i]), at, one) {
+            const char *address = json_is_string(one) ? json_string_value(one) : meta_string(one, "address", "");
+            g_autofree char *key = address_key(address);
+            g_ptr_array_add(effects, g_strconcat(lost->block, ":", key, NULL));
+        }
+    }
     *whole = effects->len >= lost->size;
     if (*whole)
         return true;
@@ -65,40 +53,31 @@ static bool count_block(const Unreached *lost, bool *whole, GError **error)
     return true;
 }
 
-/* Note the block, and count those that are noted; *whole when they are all. */
-static bool count_known(const Unreached *lost, int64_t number, int64_t total, bool *whole, GError **error)
-{
-    Store *store = lost->given->bounces->shared->store;
-    g_autofree char *own = g_strdup_printf("%s#%" G_GINT64_FORMAT, lost->post, number);
-    g_autofree char *all = g_strconcat(lost->post, "#", NULL);
-    bool before;
-    int64_t count;
-    if (!store_find_effect(store, own, &before, &count, error) ||
-        (!before && !store_record_effect(store, own, 0, error)) ||
-        !store_add_effect(store, all, before ? 0 : 1, &count, error))
-        return false;
-    *whole = count >= total;
-    return true;
-}
-
-/* Set *whole when that is so of all blocks. Where their number is not known they were filled in order, so the first
- * with fewer recipients than it might have is the last one. Of a post without numbers, as earlier versions wrote them,
- * nobody can tell. */
+/* Set *whole when that is so of all blocks. Of a post without numbers, as earlier versions wrote them, nobody can
+ * tell. */
 static bool count_post(const Unreached *lost, bool *whole, GError **error)
 {
     Store *store = lost->given->bounces->shared->store;
     int64_t number = meta_integer(lost->meta, KEY_BLOCK, -1), most = meta_integer(lost->meta, KEY_BLOCK_MOST, 0);
-    int64_t total = meta_integer(lost->meta, KEY_BLOCKS, 0);
+    int64_t total = meta_integer(lost->meta, KEY_BLOCKS, 0), last = 0, count;
     *whole = number == 0 && most == 0 && total <= 1;
     if (*whole || number < 0)
         return true;
-    if (total > 0)
-        return count_known(lost, number, total, whole, error);
     g_autofree char *own = g_strdup_printf("%s#%" G_GINT64_FORMAT, lost->post, number);
-    if (!note(lost, own, most == 0 || lost->size < most, error))
+    g_autofree char *all = g_strconcat(lost->post, "#", NULL);
+    bool before;
+    if (!store_find_effect(store, own, &before, &count, error) ||
+        (!before && !store_record_effect(store, own, total <= 0 && (most == 0 || lost->size < most), error)))
         return false;
-    bool before = true;
-    int64_t last = 0;
+    if (total > 0) {
+        if (!store_add_effect(store, all, before ? 0 : 1, &count, error))
+            return false;
+        *whole = count >= total;
+        return true;
+    }
+    /* Where their number is not known they were filled in order, so the first with fewer recipients than it might have
+     * is the last one. */
+    before = true;
     for (number = 0; before && !last; number++) {
         g_autofree char *each = g_strdup_printf("%s#%" G_GINT64_FORMAT, lost->post, number);
         if (!store_find_effect(store, each, &before, &last, error))
@@ -110,33 +89,23 @@ static bool count_post(const Unreached *lost, bool *whole, GError **error)
 
 /* ---- the letter ---- */
 
-static const char *last_reply(const Unreached *lost)
-{
-    const json_t *failures = json_object_get(lost->meta, KEY_FAILURES);
-    const char *reply = meta_string(lost->meta, KEY_LOST_REPLY, NULL);
-    return reply ? reply : meta_string(json_array_get(failures, 0), "reply", "");
-}
-
-/* Leave out the addresses that a reply names, and the senders that hold one (VERP): who writes to a list may not know
- * its members. */
-static char *without_addresses(const char *reply)
-{
-    static const char address[] = "[^\\s<>()\\[\\],;:\"']*@[^\\s<>()\\[\\],;:\"']*";
-    g_autoptr(GRegex) regex = g_regex_new(address, 0, 0, NULL);
-    char *rest = g_regex_replace_literal(regex, reply, -1, 0, "...", 0, NULL);
-    return rest ? rest : g_strdup("");
-}
-
+/* The author's letter leaves out the addresses that a reply names, and the senders that hold one (VERP): who writes to
+ * a list may not know its members. */
 static bool send(const Unreached *lost, bool to_author, GError **error)
 {
+    static const char address[] = "[^\\s<>()\\[\\],;:\"']*@[^\\s<>()\\[\\],;:\"']*";
     const Case *given = lost->given;
     const ListRunner *shared = given->bounces->shared;
+    const json_t *failures = json_object_get(lost->meta, KEY_FAILURES);
     const char *sender = meta_string(lost->meta, KEY_SENDER, "");
+    const char *last = meta_string(lost->meta, KEY_LOST_REPLY, NULL);
+    last = last ? last : meta_string(json_array_get(failures, 0), "reply", "");
+    g_autoptr(GRegex) regex = g_regex_new(address, 0, 0, NULL);
+    g_autofree char *bare = to_author ? g_regex_replace_literal(regex, last, -1, 0, "...", 0, NULL) : NULL;
     g_autoptr(GBytes) header = entry_message(given->entry);
     g_autoptr(Message) message = message_new(header);
     g_autofree char *raw = message_value(message, "Subject"), *subject = header_decode(raw ? raw : "(no subject)");
-    g_autofree char *said = to_author ? without_addresses(last_reply(lost)) : g_strdup(last_reply(lost));
-    g_autofree char *brief = template_brief(subject), *reply = template_brief(said);
+    g_autofree char *brief = template_brief(subject), *reply = template_brief(!to_author ? last : bare ? bare : "");
     g_autofree char *owner = list_address(given->list, "owner");
     const TemplateValue values[] = {{"subject", brief}, {"sender", sender}, {"reasons", reply}, {0}};
     ListLetter letter = {.template = "post_undelivered", .values = values, .to = to_author ? sender : owner,
@@ -156,43 +125,34 @@ static bool send(const Unreached *lost, bool to_author, GError **error)
     return true;
 }
 
-static bool author_allowed(const Unreached *lost, bool *allowed, GError **error)
-{
-    Case *given = lost->given;
-    const char *sender = meta_string(lost->meta, KEY_SENDER, "");
-    g_autoptr(GBytes) header = entry_message(given->entry);
-    g_autoptr(Message) message = message_new(header);
-    *allowed = false;
-    if (address_same(sender, given->list->posting_address) || !answer_allowed_for_post(sender, message))
-        return true;
-    g_autoptr(Work) work = list_runner_work(given->bounces->shared, given->entry);
-    if (!letter_allowed(work, given->list, sender, allowed, error))
-        return false;
-    list_runner_work_into(work, given->outcome);
-    return true;
-}
-
-/* Choose whom to tell, within the limits of a day: the author, where a person has written the post and may be answered;
- * else, also when he has had all letters of today, the owners. *acts is SCORE_WARN for the author, SCORE_TELL_OWNER for
- * the owners, 0 for nobody. */
-static bool choose(const Unreached *lost, unsigned *acts, GError **error)
-{
-    bool author, owners = false;
-    if (!author_allowed(lost, &author, error) || (!author && !case_owner_room(lost->given, &owners, error)))
-        return false;
-    *acts = author ? SCORE_WARN : owners ? SCORE_TELL_OWNER : 0;
-    return true;
-}
-
-/* Once for a post; again in the same words when this entry comes again before its letter was on the disk. */
+/* Tell once for a post; again in the same words when this entry comes again before its letter was on the disk. Within
+ * the limits of a day the author is told, where a person has written the post and may be answered; else, also when he
+ * has had all letters of today, the owners. */
 static bool tell(const Unreached *lost, GError **error)
 {
+    Case *given = lost->given;
     g_autofree char *effect = g_strconcat(lost->post, "!", NULL);
     bool before;
     unsigned acts;
-    if (!case_find(lost->given, effect, &before, &acts, error) ||
-        (!before && (!choose(lost, &acts, error) || !case_record(lost->given, effect, &acts, error))))
+    if (!case_find(given, effect, &before, &acts, error))
         return false;
+    if (!before) {
+        const char *sender = meta_string(lost->meta, KEY_SENDER, "");
+        g_autoptr(GBytes) header = entry_message(given->entry);
+        g_autoptr(Message) message = message_new(header);
+        bool author = false, owners = false;
+        if (!address_same(sender, given->list->posting_address) && answer_allowed_for_post(sender, message)) {
+            g_autoptr(Work) work = list_runner_work(given->bounces->shared, given->entry);
+            if (!letter_allowed(work, given->list, sender, &author, error))
+                return false;
+            list_runner_work_into(work, given->outcome);
+        }
+        if (!author && !case_owner_room(given, &owners, error))
+            return false;
+        acts = author ? SCORE_WARN : owners ? SCORE_TELL_OWNER : 0;
+        if (!case_record(given, effect, &acts, error))
+            return false;
+    }
     return acts == 0 || send(lost, acts & SCORE_WARN, error);
 }
 
