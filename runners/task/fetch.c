@@ -47,39 +47,6 @@ static char *fetch_text(const JobPlace *place, const TemplateText *row, GError *
     return NULL;
 }
 
-/* Where the text comes from, so that a server that does not answer is asked once a run; g_free(). */
-static char *source_of(const char *uri)
-{
-    const char *host = strstr(uri, "://");
-    return g_strndup(uri, host ? (size_t)(host - uri) + 3 + strcspn(host + 3, "/") : strlen(uri));
-}
-
-static bool fetch_one(const JobPlace *place, TemplateText *row, GHashTable *silent, int64_t *done, GError **error)
-{
-    g_autoptr(GError) fault = NULL;
-    g_autofree char *source = source_of(row->uri), *text = NULL;
-    if (g_hash_table_contains(silent, source))
-        return true;
-    const TemplateName *name = template_name_find(row->name);
-    text = fetch_text(place, row, &fault);
-    if (runner_stopping(place->runner))
-        return true;
-    if (!text && g_error_matches(fault, FAIL, FAIL_LATER))
-        g_hash_table_add(silent, g_steal_pointer(&source));
-    if (text && name)
-        template_check(name, text, &fault);
-    g_free(row->text);
-    g_free(row->fault);
-    row->text = g_steal_pointer(&text);
-    row->fault = g_strdup(fault ? fault->message : "");
-    row->fetched_at = clock_now();
-    *done += row->text != NULL;
-    if (fault)
-        log_warn("- queue=task job=templates template=%s place=%s: %s", row->name, *row->place ? row->place : "site",
-                 fault->message);
-    return template_text_fetched(place->store, row, error);
-}
-
 bool fetch_templates(const JobPlace *place, int64_t *done, GError **error)
 {
     int64_t refresh = config_duration(place->config, "site", "template_refresh"), end = clock_monotonic() + TURN;
@@ -87,10 +54,35 @@ bool fetch_templates(const JobPlace *place, int64_t *done, GError **error)
     g_autoptr(GPtrArray) stale =
         template_text_stale(place->store, place->now - refresh, place->now - RETRY, error);
     for (guint at = 0; stale && at < stale->len && clock_monotonic() < end; at++) {
+        TemplateText *row = stale->pdata[at];
+        g_autoptr(GError) fault = NULL;
         if (job_stops(place))
             break;
-        if (!fetch_one(place, stale->pdata[at], silent, done, error))
-            return false;
+        /* A server that does not answer is asked once a run. */
+        const char *host = strstr(row->uri, "://");
+        size_t length = host ? (size_t)(host - row->uri) + 3 + strcspn(host + 3, "/") : strlen(row->uri);
+        g_autofree char *source = g_strndup(row->uri, length);
+        if (!g_hash_table_contains(silent, source)) {
+            const TemplateName *name = template_name_find(row->name);
+            g_autofree char *text = fetch_text(place, row, &fault);
+            if (runner_stopping(place->runner))
+                return true;
+            if (!text && g_error_matches(fault, FAIL, FAIL_LATER))
+                g_hash_table_add(silent, g_steal_pointer(&source));
+            if (text && name)
+                template_check(name, text, &fault);
+            g_free(row->text);
+            g_free(row->fault);
+            row->text = g_steal_pointer(&text);
+            row->fault = g_strdup(fault ? fault->message : "");
+            row->fetched_at = clock_now();
+            *done += row->text != NULL;
+            if (fault)
+                log_warn("- queue=task job=templates template=%s place=%s: %s", row->name,
+                         *row->place ? row->place : "site", fault->message);
+            if (!template_text_fetched(place->store, row, error))
+                return false;
+        }
         runner_progress(place->runner);
     }
     return stale != NULL;

@@ -88,19 +88,6 @@ static void tell_progress(void *runner)
     runner_progress(runner);
 }
 
-/* Names that a killed backup left keep mail that was removed since. While a backup is at work, it has the lock. The
- * directory itself stays for who may just be about to take that. */
-static bool clear_backup(Spool *spool, GError **error)
-{
-    g_autofree char *aside = g_build_filename(spool_path(spool), SPOOL_BACKUP, NULL);
-    g_autofree char *names = g_build_filename(aside, "moment", NULL);
-    auto_fd turn = open(aside, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (turn < 0 || access(names, F_OK) != 0 || flock(turn, LOCK_EX | LOCK_NB) != 0)
-        return true;
-    log_info("a backup that was interrupted left %s, which is removed", names);
-    return fs_remove_tree(names, error);
-}
-
 /* Store and remove what is left of units. Queues that no unit in the database names are looked through when the process
  * starts and once an hour: what a process left there that died before its commit was never decided, and nobody misses
  * it. One step does not wait for the others, since a unit whose rows cannot be read fails until a person has looked. */
@@ -114,8 +101,18 @@ static bool settle_units(const JobPlace *place, int64_t *done, GError **error)
     if (thorough)
         thorough_at = now + HOUR;
     bool settled = unit_settle(place->store, spool, thorough, error);
-    if (thorough && !clear_backup(spool, settled ? error : NULL))
-        settled = false;
+    if (thorough) {
+        /* Names that a killed backup left keep mail that was removed since. While a backup is at work, it has the lock.
+         * The directory itself stays for who may just be about to take that. */
+        g_autofree char *aside = g_build_filename(spool_path(spool), SPOOL_BACKUP, NULL);
+        g_autofree char *names = g_build_filename(aside, "moment", NULL);
+        auto_fd turn = open(aside, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (turn >= 0 && access(names, F_OK) == 0 && flock(turn, LOCK_EX | LOCK_NB) == 0) {
+            log_info("a backup that was interrupted left %s, which is removed", names);
+            if (!fs_remove_tree(names, settled ? error : NULL))
+                settled = false;
+        }
+    }
     if (thorough && !kept_forget_gone(place->store, spool, place->now - HOUR, settled ? error : NULL))
         settled = false;
     GError **first = settled ? error : NULL;
@@ -305,9 +302,14 @@ const TimerJob timer_jobs[] = {
     {NULL, 0, NULL, NULL, false},
 };
 
-/* The next time that this host's clock shows text ("08:00"). */
-static int64_t next_time_of_day(const char *text, int64_t now)
+int64_t timer_job_next(const TimerJob *job, const Config *config, int64_t now)
 {
+    if (job->interval > 0)
+        return now + job->interval;
+    const char *text = config_string(config, "task", "reminder_time");
+    if (g_str_equal(text, "never"))
+        return INT64_MAX;
+    /* The next time that this host's clock shows the text ("08:00"). */
     unsigned hour = 8, minute = 0;
     sscanf(text, "%2u:%2u", &hour, &minute);
     g_autoptr(GDateTime) local = g_date_time_new_from_unix_local(now / CLOCK_SECOND);
@@ -317,12 +319,4 @@ static int64_t next_time_of_day(const char *text, int64_t now)
     g_autoptr(GDateTime) next = g_date_time_compare(today, local) > 0 ? g_date_time_ref(today)
                                                                       : g_date_time_add_days(today, 1);
     return g_date_time_to_unix(next) * CLOCK_SECOND;
-}
-
-int64_t timer_job_next(const TimerJob *job, const Config *config, int64_t now)
-{
-    if (job->interval > 0)
-        return now + job->interval;
-    const char *text = config_string(config, "task", "reminder_time");
-    return g_str_equal(text, "never") ? INT64_MAX : next_time_of_day(text, now);
 }

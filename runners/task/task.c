@@ -87,33 +87,22 @@ static void run_job(Runner *runner, const TimerJob *job, int64_t until)
     runner_progress(runner);
 }
 
-static const TaskJob *record_of(const GPtrArray *records, const char *name)
-{
-    for (guint i = 0; i < records->len; i++) {
-        const TaskJob *record = records->pdata[i];
-        if (strcmp(record->name, name) == 0)
-            return record;
-    }
-    return NULL;
-}
-
-/* So far the next time of a job can lie ahead. One that lies further was written while the clock was ahead. */
-static int64_t longest_wait(const TimerJob *job)
-{
-    return job->interval > 0 ? job->interval + AHEAD : DAILY;
-}
-
-/* *due: when it is due next, as far as is known. record is NULL when it never ran. */
-static bool take_job(Runner *runner, const TimerJob *job, const TaskJob *record, bool *taken, int64_t *due,
+/* *due: when it is due next, as far as is known. */
+static bool take_job(Runner *runner, const TimerJob *job, const GPtrArray *records, bool *taken, int64_t *due,
                      GError **error)
 {
     ListRunner *shared = runner_data(runner);
     g_autofree char *name = record_name(runner, job);
-    int64_t now = clock_now();
+    const TaskJob *record = NULL; /* it never ran */
+    for (guint i = 0; !record && i < records->len; i++)
+        if (strcmp(((const TaskJob *)records->pdata[i])->name, name) == 0)
+            record = records->pdata[i];
+    /* The next time can lie so far ahead. One that lies further was written while the clock was ahead. */
+    int64_t now = clock_now(), longest_wait = job->interval > 0 ? job->interval + AHEAD : DAILY;
+    bool waits = record && record->due_at > now;
     *taken = false;
     *due = timer_job_next(job, runner_config(runner), now);
-    bool waits = record && record->due_at > now;
-    if (waits && (record->due_at <= now + longest_wait(job) || record->due_at == *due)) {
+    if (waits && (record->due_at <= now + longest_wait || record->due_at == *due)) {
         *due = MIN(record->due_at, *due);
         return true;
     }
@@ -137,14 +126,13 @@ static int64_t look(Runner *runner)
     }
     for (const TimerJob *job = timer_jobs; job->name && !runner_stopping(runner); job++) {
         g_autoptr(GError) error = NULL;
-        g_autofree char *name = record_name(runner, job);
         bool taken = false;
         int64_t due = next;
         bool asks = !job->each_host && ours == UNKNOWN;
         if (asks && !find_until(runner, &ours, &error))
             ours = UNKNOWN;
         int64_t until = job->each_host ? INT64_MAX : ours;
-        if (error || (until > 0 && !take_job(runner, job, record_of(records, name), &taken, &due, &error))) {
+        if (error || (until > 0 && !take_job(runner, job, records, &taken, &due, &error))) {
             log_error("- queue=task job=%s: %s", job->name, error->message);
             continue;
         }
@@ -190,30 +178,24 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     return fail(error, FAIL_NEVER, "there is no job \"%s\"", name);
 }
 
-/* Where there are hosts, nobody does the jobs that each has of its own under their bare names, which a database has
- * from the time before, or that was copied. */
-static bool forget_bare_names(Runner *runner, GError **error)
-{
-    Store *store = ((ListRunner *)runner_data(runner))->store;
-    bool done = true;
-    for (const TimerJob *job = timer_jobs; job->name && done; job++)
-        if (job->each_host && this_host_is_one_of_many(runner_config(runner)))
-            done = task_job_remove(store, job->name, error);
-    return done;
-}
-
-/* A list that gets the mail for the people who run the site gets letters about itself. */
 static bool start(Runner *runner, GError **error)
 {
-    if (!list_runner_start(runner, error) || !forget_bare_names(runner, error))
+    if (!list_runner_start(runner, error))
         return false;
     ListRunner *shared = runner_data(runner);
+    /* Where there are hosts, nobody does the jobs that each has of its own under their bare names, which a database has
+     * from the time before, or that was copied. */
+    bool many = this_host_is_one_of_many(runner_config(runner));
+    for (const TimerJob *job = timer_jobs; many && job->name; job++)
+        if (job->each_host && !task_job_remove(shared->store, job->name, error))
+            return false;
     shared->more = g_new0(Timer, 1);
     const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_TIMER};
     g_autoptr(Work) work = work_new(shared->store, &shared->site, &actor);
     char *which;
     if (!own_address_site_owner(work, &which, error))
         return false;
+    /* A list that gets the mail for the people who run the site gets letters about itself. */
     g_autofree char *list_id = which;
     if (list_id)
         log_warn("[site] site_owner is %s, an address of the list %s: letters about that list come back to it, and are "

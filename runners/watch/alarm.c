@@ -49,27 +49,6 @@ static void fault_free(void *data)
 
 /* ---- the file ---- */
 
-static void read_faults(Alarm *alarm, const json_t *file)
-{
-    size_t at;
-    const json_t *one;
-    json_array_foreach(file, at, one) {
-        const char *key = meta_string(one, "key", NULL);
-        Fault *fault = g_new0(Fault, 1);
-        fault->text = g_strdup(meta_string(one, "text", ""));
-        fault->mend = g_strdup(meta_string(one, "mend", NULL));
-        fault->since = meta_integer(one, "since", 0);
-        fault->told_by_command = json_is_true(json_object_get(one, "told_by_command"));
-        fault->told_by_url = json_is_true(json_object_get(one, "told_by_url"));
-        fault->gone = json_is_true(json_object_get(one, "gone"));
-        fault->gone_at = meta_integer(one, "gone_at", clock_now());
-        if (key)
-            g_hash_table_replace(alarm->faults, g_strdup(key), fault);
-        else
-            fault_free(fault);
-    }
-}
-
 static void read_file(Alarm *alarm)
 {
     g_autoptr(GError) error = NULL;
@@ -84,7 +63,22 @@ static void read_file(Alarm *alarm)
     g_autoptr(json_t) file = length > 0 ? json_loadb(text, (size_t)length, 0, NULL) : NULL;
     if (!file)
         log_warn("what was told of faults is not known: " TOLD_FILE " of the spool is damaged");
-    read_faults(alarm, file);
+    size_t at;
+    const json_t *one;
+    json_array_foreach(file, at, one) {
+        const char *key = meta_string(one, "key", NULL);
+        if (!key)
+            continue;
+        Fault *fault = g_new0(Fault, 1);
+        fault->text = g_strdup(meta_string(one, "text", ""));
+        fault->mend = g_strdup(meta_string(one, "mend", NULL));
+        fault->since = meta_integer(one, "since", 0);
+        fault->told_by_command = json_is_true(json_object_get(one, "told_by_command"));
+        fault->told_by_url = json_is_true(json_object_get(one, "told_by_url"));
+        fault->gone = json_is_true(json_object_get(one, "gone"));
+        fault->gone_at = meta_integer(one, "gone_at", clock_now());
+        g_hash_table_replace(alarm->faults, g_strdup(key), fault);
+    }
 }
 
 static bool write_file(const Alarm *alarm, GError **error)
@@ -197,41 +191,17 @@ static bool tell(const Alarm *alarm, const char *key, Fault *fault, GError **err
     return fault->told_by_command && fault->told_by_url;
 }
 
-/* Of a way that is not configured the fault counts as told, and nobody heard of it so. */
-static bool was_heard(const Alarm *alarm, const Fault *fault)
-{
-    const char *command = config_string(alarm->config, "watch", "command");
-    const char *url = config_string(alarm->config, "watch", "url");
-    return (fault->told_by_command && (command || !url)) || (fault->told_by_url && url);
-}
-
-/* Mark what is there now, and add what is new. */
-static void take(Alarm *alarm, const Attention *one, int64_t now)
-{
-    Fault *fault = g_hash_table_lookup(alarm->faults, one->key);
-    if (!fault) {
-        fault = g_new0(Fault, 1);
-        fault->since = now;
-        g_hash_table_insert(alarm->faults, g_strdup(one->key), fault);
-    }
-    if (fault->gone) { /* it is back before anybody was told that it went */
-        fault->gone = false;
-        fault->told_by_command = fault->told_by_url = true;
-    }
-    g_free(fault->text);
-    g_free(fault->mend);
-    fault->text = g_strdup(one->text);
-    fault->mend = g_strdup(one->mend);
-    fault->seen = true;
-}
-
 /* Whether the fault stays in the table. *changed: the file is to be written. */
 static bool advance(Alarm *alarm, const char *key, Fault *fault, bool *changed, GError **error)
 {
     int64_t after = config_duration(alarm->config, "watch", "after");
+    const char *command = config_string(alarm->config, "watch", "command");
+    const char *url = config_string(alarm->config, "watch", "url");
     if (!fault->seen && !fault->gone) {
+        /* By a way that is not configured the fault counts as told, and nobody heard of it so. */
+        bool heard = (fault->told_by_command && (command || !url)) || (fault->told_by_url && url);
         *changed = true;
-        if (!was_heard(alarm, fault))
+        if (!heard)
             return false;
         fault->gone = true;
         fault->gone_at = clock_now();
@@ -251,8 +221,24 @@ bool alarm_look(Alarm *alarm, const GPtrArray *faults, bool whole, GError **erro
     int64_t now = clock_now();
     g_autoptr(GError) last = NULL;
     bool changed = false;
-    for (guint at = 0; at < faults->len; at++)
-        take(alarm, faults->pdata[at], now);
+    for (guint at = 0; at < faults->len; at++) {
+        const Attention *one = faults->pdata[at];
+        Fault *fault = g_hash_table_lookup(alarm->faults, one->key);
+        if (!fault) {
+            fault = g_new0(Fault, 1);
+            fault->since = now;
+            g_hash_table_insert(alarm->faults, g_strdup(one->key), fault);
+        }
+        if (fault->gone) { /* it is back before anybody was told that it went */
+            fault->gone = false;
+            fault->told_by_command = fault->told_by_url = true;
+        }
+        g_free(fault->text);
+        g_free(fault->mend);
+        fault->text = g_strdup(one->text);
+        fault->mend = g_strdup(one->mend);
+        fault->seen = true;
+    }
     g_hash_table_iter_init(&iterator, alarm->faults);
     while (g_hash_table_iter_next(&iterator, &key, &value)) {
         Fault *fault = value;

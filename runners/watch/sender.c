@@ -59,25 +59,6 @@ static bool make_lists(Sender *sender, GError **error)
     return true;
 }
 
-static bool forget_others(const Sender *sender, GError **error)
-{
-    const bool sends = sender->trip.list;
-    if (!canary_forget(sender->store, own_name(sender), sends ? sender->turn.outs : 0, sends ? sender->turn.ins : 0,
-                       error))
-        return false;
-    g_autoptr(GPtrArray) rows = canary_all(sender->store, own_name(sender), error);
-    return rows && queues_forget(&sender->queues, rows, error) &&
-           (config_bool(sender->config, "watch", "both_families") ||
-            canary_forget_doors(sender->store, own_name(sender), error));
-}
-
-static bool get_ready(Sender *sender, GError **error)
-{
-    sender->ready = sender->ready ||
-                    (forget_others(sender, error) && (!sender->trip.list || make_lists(sender, error)));
-    return sender->ready;
-}
-
 /* A Message-ID by which the mail goes through these slices; *key becomes that for out. Both g_free(). */
 static char *make_id(const Sender *sender, const char *list_id, TurnWay way, char **key)
 {
@@ -115,15 +96,6 @@ static bool choose_families(Sender *sender, GError **error)
     return false;
 }
 
-static bool hand_in(Sender *sender, Draft *draft, GError **error)
-{
-    Intake intake = {.draft = draft};
-    if (intake_store(sender->spool, &intake, 1, false))
-        return true;
-    g_propagate_error(error, intake.error);
-    return false;
-}
-
 /* The row comes first: a mail without one would be looked for by nobody. */
 static bool send(Sender *sender, GError **error)
 {
@@ -142,30 +114,15 @@ static bool send(Sender *sender, GError **error)
     meta_set_string(draft_meta(draft), META_SHARD, slice);
     if (*way.family)
         meta_set_string(draft_meta(draft), KEY_FAMILY, way.family);
-    if (!hand_in(sender, draft, error))
+    Intake intake = {.draft = draft};
+    if (!intake_store(sender->spool, &intake, 1, false)) {
+        g_propagate_error(error, intake.error);
         return false;
+    }
     log_info("%s queue=out way=%s out=%u in=%u: sent through the mail server, to see it come back",
              meta_string(draft_meta(draft), META_TRACE, "-"), *way.family ? way.family : "any", turn.out, turn.in);
     sender->turn.count++;
     return true;
-}
-
-static bool look_for(Sender *sender, const Canary *one, bool *arrived, GError **error)
-{
-    const CanaryWay way = {one->family, one->out, one->in};
-    return round_trip_arrived(sender->store, sender->trip.back, one->mail, arrived, error) &&
-           (!*arrived || canary_back(sender->store, own_name(sender), &way, clock_now(), error));
-}
-
-/* Nothing came back for long, and now something does: what was sent meanwhile may be late or lost, and says nothing of
- * the part of the way that it took. */
-static bool excuse(Sender *sender, const GPtrArray *before, GError **error)
-{
-    g_autoptr(GArray) states = canary_state_of(before);
-    const CanaryState *whole = &g_array_index(states, CanaryState, 0); /* there are mails */
-    int64_t patience = config_duration(sender->config, "watch", "patience");
-    return !whole->missing_since || clock_now() - whole->missing_since <= patience ||
-           canary_excuse(sender->store, own_name(sender), whole->back_at, error);
 }
 
 /* *under_way: there are some that should come back soon. Those that are missing for long are looked for less often. */
@@ -177,10 +134,12 @@ static bool look(Sender *sender, bool *under_way, GError **error)
     *under_way = false;
     for (guint at = 0; all && at < all->len; at++) {
         const Canary *one = all->pdata[at];
+        const CanaryWay way = {one->family, one->out, one->in};
         bool arrived = false, late = now - one->sent_at > patience;
         if (!canary_is_mail(one) || !one->missing_since || (late && !late_too))
             continue;
-        if (!look_for(sender, one, &arrived, error))
+        if (!round_trip_arrived(sender->store, sender->trip.back, one->mail, &arrived, error) ||
+            (arrived && !canary_back(sender->store, own_name(sender), &way, clock_now(), error)))
             return false;
         any |= arrived;
         *under_way |= !arrived && !late;
@@ -189,7 +148,14 @@ static bool look(Sender *sender, bool *under_way, GError **error)
         return false;
     if (late_too)
         sender->late_at = clock_monotonic() + MIN(config_duration(sender->config, "watch", "interval"), LATE_WAIT);
-    return !any || excuse(sender, all, error);
+    if (!any)
+        return true;
+    /* Where nothing came back for long, and now something does, what was sent meanwhile may be late or lost, and says
+     * nothing of the part of the way that it took. */
+    g_autoptr(GArray) states = canary_state_of(all);
+    const CanaryState *whole = &g_array_index(states, CanaryState, 0); /* there are mails */
+    return !whole->missing_since || clock_now() - whole->missing_since <= patience ||
+           canary_excuse(sender->store, own_name(sender), whole->back_at, error);
 }
 
 /* Send both kinds. A fault of one is as a rule one of the other, too, but each is tried. */
@@ -210,8 +176,19 @@ bool sender_turn(Sender *sender, int64_t *wait, GError **error)
 {
     bool under_way;
     *wait = LOOK_WAIT;
-    if (!get_ready(sender, error))
-        return false;
+    if (!sender->ready) { /* ways that no longer exist are forgotten first, so that nobody misses them */
+        const char *own = own_name(sender);
+        bool sends = sender->trip.list;
+        if (!canary_forget(sender->store, own, sends ? sender->turn.outs : 0, sends ? sender->turn.ins : 0, error))
+            return false;
+        g_autoptr(GPtrArray) rows = canary_all(sender->store, own, error);
+        if (!rows || !queues_forget(&sender->queues, rows, error) ||
+            (!config_bool(sender->config, "watch", "both_families") &&
+             !canary_forget_doors(sender->store, own, error)) ||
+            (sends && !make_lists(sender, error)))
+            return false;
+        sender->ready = true;
+    }
     if (!sender->trip.list) {
         *wait = INT64_MAX;
         return true;

@@ -52,20 +52,6 @@ static bool start(void *data, const Process *process, GError **error)
     return true;
 }
 
-/* The state of the site; NULL where the master does not answer. The database is opened anew: a connection that is open
- * goes on with a file that somebody has taken away. */
-static json_t *ask(Watch *own, GError **error)
-{
-    g_autoptr(GError) away = NULL;
-    json_t *state = site_state_ask(own->config, MASTER_SECONDS, error);
-    g_autoptr(Store) store = state ? store_open_for_work(own->config, &away) : NULL;
-    if (store)
-        site_state_add(store, own->config, state);
-    else if (state)
-        site_state_without_store(state, away);
-    return state;
-}
-
 /* Return the faults that are worth a notice. Posts that wait for moderators are no fault of the site, and our own
  * notice only says that nothing can be told. *whole: nothing is unknown. */
 static GPtrArray *faults_of(const Watch *own, const json_t *state, bool *whole)
@@ -84,24 +70,29 @@ static GPtrArray *faults_of(const Watch *own, const json_t *state, bool *whole)
     return all;
 }
 
-static GPtrArray *fault_of_master(const GError *error)
-{
-    GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify)attention_free);
-    Attention *one = g_new0(Attention, 1);
-    one->kind = ATTENTION_SITE;
-    one->key = g_strdup("master");
-    one->text = g_strdup_printf("The master does not answer: %s", error->message);
-    one->mend = g_strdup("listrunner status");
-    g_ptr_array_add(all, one);
-    return all;
-}
-
 static void look(Watch *own)
 {
-    g_autoptr(GError) silent = NULL, untold = NULL;
-    g_autoptr(json_t) state = ask(own, &silent);
+    g_autoptr(GError) silent = NULL, untold = NULL, away = NULL;
+    g_autoptr(json_t) state = site_state_ask(own->config, MASTER_SECONDS, &silent);
+    g_autoptr(GPtrArray) faults = NULL;
     bool whole = false;
-    g_autoptr(GPtrArray) faults = state ? faults_of(own, state, &whole) : fault_of_master(silent);
+    if (state) {
+        /* The database is opened anew: a connection that is open goes on with a file that somebody has taken away. */
+        g_autoptr(Store) store = store_open_for_work(own->config, &away);
+        if (store)
+            site_state_add(store, own->config, state);
+        else
+            site_state_without_store(state, away);
+        faults = faults_of(own, state, &whole);
+    } else {
+        faults = g_ptr_array_new_with_free_func((GDestroyNotify)attention_free);
+        Attention *one = g_new0(Attention, 1);
+        one->kind = ATTENTION_SITE;
+        one->key = g_strdup("master");
+        one->text = g_strdup_printf("The master does not answer: %s", silent->message);
+        one->mend = g_strdup("listrunner status");
+        g_ptr_array_add(faults, one);
+    }
     bool told = alarm_look(own->alarm, faults, whole, &untold);
     own->looks++;
     if (told && own->untold)
@@ -114,21 +105,16 @@ static void look(Watch *own)
     child_notice(CHILD_NOTICE_WORK, notice);
 }
 
-static bool open_store(Watch *own, GError **error)
-{
-    if (own->store)
-        return true;
-    own->store = store_open_for_work(own->config, error);
-    if (own->store)
-        sender_init(&own->sender, own->config, own->store, own->spool);
-    return own->store != NULL;
-}
-
 static void send(Watch *own)
 {
     g_autoptr(GError) error = NULL;
     int64_t wait;
-    if (open_store(own, &error) && sender_turn(&own->sender, &wait, &error)) {
+    if (!own->store) {
+        own->store = store_open_for_work(own->config, &error);
+        if (own->store)
+            sender_init(&own->sender, own->config, own->store, own->spool);
+    }
+    if (own->store && sender_turn(&own->sender, &wait, &error)) {
         own->send_at = wait == INT64_MAX ? INT64_MAX : clock_monotonic() + wait;
         return;
     }
