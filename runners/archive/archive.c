@@ -88,15 +88,6 @@ static void archiver_free(void *data)
     g_free(archiver);
 }
 
-static const ArchiverType *type_of(const char *name)
-{
-    for (size_t i = 0; i < G_N_ELEMENTS(archiver_types); i++) {
-        if (strcmp(archiver_types[i]->name, name) == 0)
-            return archiver_types[i];
-    }
-    return NULL;
-}
-
 static bool archive_start(Runner *runner, GError **error)
 {
     bool asked;
@@ -124,7 +115,9 @@ static bool archive_start(Runner *runner, GError **error)
         Archiver *archiver = g_new0(Archiver, 1);
         archiver->name = g_strdup(*name);
         g_ptr_array_add(archive->archivers, archiver);
-        archiver->type = type != NULL ? type_of(type) : NULL;
+        for (size_t i = 0; type != NULL && i < G_N_ELEMENTS(archiver_types); i++)
+            if (strcmp(archiver_types[i]->name, type) == 0)
+                archiver->type = archiver_types[i];
         if (archiver->type == NULL)
             return fail(error, FAIL_CONFIG, "[%s] type: there is no archiver \"%s\"", section,
                         type != NULL ? type : "");
@@ -165,21 +158,6 @@ static GPtrArray *wanted(const Archive *archive, json_t *meta)
     return names;
 }
 
-static char *done_mark(const Archiver *archiver, const char *key)
-{
-    return g_strdup_printf("%s %s", archiver->name, key);
-}
-
-/* Done, unless it was at an earlier try that came to nothing else. */
-static bool store_once(Archive *archive, Archiver *archiver, const ArchiveMail *mail, GError **error)
-{
-    g_autofree char *mark = done_mark(archiver, mail->key);
-    if (!g_hash_table_contains(archive->done, mark) && !archiver->type->store(archiver->state, mail, error))
-        return false;
-    g_hash_table_add(archive->done, g_steal_pointer(&mark));
-    return true;
-}
-
 /* Write to the disk what the archiver holds of the batch so far. store() succeeded for it before, so when this fails,
  * the whole batch must come again. */
 static bool flush(Archive *archive, Archiver *archiver, GError **error)
@@ -202,24 +180,6 @@ static bool store(Archive *archive, Archiver *archiver, const ArchiveMail *mail,
     if (g_error_matches(failure, FAIL, FAIL_RACE))
         return flush(archive, archiver, error) && archiver->type->store(archiver->state, mail, error);
     return fail_with(error, &failure);
-}
-
-/* Store one mail of a batch that failed, between two flushes, so that a failure is known to be of this mail. */
-static bool store_alone(Archive *archive, Archiver *archiver, const ArchiveMail *mail, GError **error)
-{
-    const ArchiverType *type = archiver->type;
-    return flush(archive, archiver, error) && store(archive, archiver, mail, error) &&
-           (type->flush == NULL || type->flush(archiver->state, error));
-}
-
-/* The service that archives what it gets by mail: a bounce goes where those of posts go. */
-static void send_copy(Outcome *outcome, const char *recipient)
-{
-    Draft *draft = draft_from_entry("out", outcome->parent);
-    json_object_del(draft_meta(draft), KEY_ARCHIVERS);
-    json_object_del(draft_meta(draft), KEY_ATTEMPTS);
-    draft_set_addresses(draft, g_strdupv((char *[]){(char *)recipient, NULL}));
-    outcome_add(outcome, draft);
 }
 
 /* Says in the copy of an entry which archivers are still to be served. */
@@ -261,15 +221,28 @@ static bool serve(Archive *archive, const char *name, const ArchiveMail *mail, O
     Archiver *archiver = find(archive, name);
     if (archiver == NULL)
         return fail(error, FAIL_NEVER, "there is no archiver %s, or it is not enabled", name);
-    if (archiver->type->recipient) {
-        send_copy(outcome, archiver->type->recipient(archiver->state));
+    const ArchiverType *type = archiver->type;
+    if (type->recipient) { /* a service that archives what it gets by mail: a bounce goes where those of posts go */
+        Draft *draft = draft_from_entry("out", outcome->parent);
+        json_object_del(draft_meta(draft), KEY_ARCHIVERS);
+        json_object_del(draft_meta(draft), KEY_ATTEMPTS);
+        draft_set_addresses(draft, g_strdupv((char *[]){(char *)type->recipient(archiver->state), NULL}));
+        outcome_add(outcome, draft);
         return true;
     }
-    bool stored = archiver->type->immediate            ? store_once(archive, archiver, mail, error)
-                  : mail->arrival <= archive->failed_at ? store_alone(archive, archiver, mail, error)
-                                                        : store(archive, archiver, mail, error);
-    if (!stored)
+    if (type->immediate) { /* unless it was done at an earlier try that came to nothing else */
+        g_autofree char *mark = g_strdup_printf("%s %s", name, mail->key);
+        if (!g_hash_table_contains(archive->done, mark) && !type->store(archiver->state, mail, error))
+            return false;
+        g_hash_table_add(archive->done, g_steal_pointer(&mark));
+    } else if (mail->arrival <= archive->failed_at) {
+        /* Mail of a batch that failed is stored between two flushes, so that a failure is known to be of this mail. */
+        if (!flush(archive, archiver, error) || !store(archive, archiver, mail, error) ||
+            (type->flush != NULL && !type->flush(archiver->state, error)))
+            return false;
+    } else if (!store(archive, archiver, mail, error)) {
         return false;
+    }
     Done done = {.archiver = archiver, .outcome = outcome};
     g_strlcpy(done.key, mail->key, sizeof done.key);
     g_array_append_val(archive->done_now, done);
@@ -291,25 +264,6 @@ static GString *unix_lines(const char *octets, size_t length)
         octets += line + (feed != NULL);
     }
     return text;
-}
-
-static void mail_of(ArchiveMail *mail, const Archive *archive, Entry *entry, const GString *text)
-{
-    char hash[HASH_DIGITS + 1];
-    json_t *meta = entry_meta(entry);
-    name_hash_format(entry_name(entry)->hash, hash);
-    g_strlcpy(mail->key, meta_string(meta, KEY_ARCHIVE_KEY, hash), sizeof mail->key);
-    mail->list = entry_list(entry);
-    mail->place = meta_string(meta, KEY_ARCHIVE_NAME, mail->list);
-    mail->posting_address = meta_string(meta, KEY_LIST_ADDRESS, "");
-    mail->message_id = meta_string(meta, KEY_MESSAGE_ID, "");
-    mail->sender = meta_string(meta, KEY_SENDER, "");
-    mail->arrival = entry_arrival(entry);
-    mail->closed = meta_bool(meta, KEY_ARCHIVE_CLOSED);
-    mail->again = mail->arrival <= archive->failed_at || meta_integer(meta, KEY_ATTEMPTS, 0) > 0;
-    mail->repeat = mail->again || mail->arrival < archive->started_at;
-    mail->octets = text->str;
-    mail->length = text->len;
 }
 
 /* The queue was synced since: they do not come again. */
@@ -364,12 +318,26 @@ static bool archive_handle(Runner *runner, Entry *entry, Outcome *outcome, GErro
     if (archive->outcomes->len == 0) /* this batch was claimed durably, so the end of the last one is durable, too */
         settle_ended(archive);
     archive->queue = entry_queue(entry);
-    g_autoptr(GPtrArray) names = wanted(archive, entry_meta(entry));
+    json_t *meta = entry_meta(entry);
+    g_autoptr(GPtrArray) names = wanted(archive, meta);
     g_autoptr(GBytes) message = entry_message(entry);
-    int64_t attempts = meta_integer(entry_meta(entry), KEY_ATTEMPTS, 0) + 1;
+    int64_t attempts = meta_integer(meta, KEY_ATTEMPTS, 0) + 1, arrival = entry_arrival(entry);
     GString *text = unix_lines(g_bytes_get_data(message, NULL), g_bytes_get_size(message));
-    ArchiveMail mail;
-    mail_of(&mail, archive, entry, text);
+    bool again = arrival <= archive->failed_at || attempts > 1;
+    ArchiveMail mail = {.list = entry_list(entry),
+                        .posting_address = meta_string(meta, KEY_LIST_ADDRESS, ""),
+                        .message_id = meta_string(meta, KEY_MESSAGE_ID, ""),
+                        .sender = meta_string(meta, KEY_SENDER, ""),
+                        .arrival = arrival,
+                        .closed = meta_bool(meta, KEY_ARCHIVE_CLOSED),
+                        .again = again,
+                        .repeat = again || arrival < archive->started_at,
+                        .octets = text->str,
+                        .length = text->len};
+    char hash[HASH_DIGITS + 1];
+    name_hash_format(entry_name(entry)->hash, hash);
+    g_strlcpy(mail.key, meta_string(meta, KEY_ARCHIVE_KEY, hash), sizeof mail.key);
+    mail.place = meta_string(meta, KEY_ARCHIVE_NAME, mail.list);
     g_ptr_array_add(archive->outcomes, outcome);
     archive->latest = MAX(archive->latest, mail.arrival);
     g_autoptr(json_t) later = json_array();
@@ -428,7 +396,7 @@ static void archive_committed(Runner *runner)
         const Done *done = &g_array_index(archive->done_now, Done, i);
         if (done->outcome->error != NULL) /* it comes again */
             continue;
-        g_autofree char *mark = done_mark(done->archiver, done->key);
+        g_autofree char *mark = g_strdup_printf("%s %s", done->archiver->name, done->key);
         g_hash_table_remove(archive->done, mark);
         if (done->archiver->type->settled != NULL)
             g_array_append_vals(archive->ended, done, 1);

@@ -53,37 +53,23 @@ static void *command_open(Runner *runner, const char *section, GError **error)
     return line ? make(runner, section, line, error) : NULL;
 }
 
-static char **environment_of(const ArchiveMail *mail)
-{
-    char **env = g_get_environ();
-    env = g_environ_setenv(env, "LISTRUNNER_LIST", mail->list, TRUE);
-    env = g_environ_setenv(env, "LISTRUNNER_ENTRY", mail->key, TRUE);
-    env = g_environ_setenv(env, "LISTRUNNER_MESSAGE_ID", mail->message_id, TRUE);
-    env = g_environ_setenv(env, "LISTRUNNER_SENDER", mail->sender, TRUE);
-    return g_environ_setenv(env, "LISTRUNNER_REPEAT", mail->repeat ? "yes" : "no", TRUE);
-}
-
-/* Make the directory of a list's pages. Strangers who can look into that of a public list are kept out of a private
- * one, whose older pages may be open. */
-static bool make_pages(const char *directory, bool closed, GError **error)
-{
-    struct stat status;
-    if (g_mkdir_with_parents(directory, closed ? 0750 : 0755) != 0)
-        return fail_errno(error, FAIL_LATER, "make %s", directory);
-    return !closed ||
-           (stat(directory, &status) == 0 &&
-            (!(status.st_mode & S_IRWXO) || chmod(directory, status.st_mode & 07770) == 0)) ||
-           fail_errno(error, FAIL_LATER, "close %s to strangers", directory);
-}
-
 /* The words of MHonArc for a list: it adds the mail on its standard input to the pages of one directory, and passes
- * over one that it has by its Message-ID. */
+ * over one that it has by its Message-ID. Strangers who can look into the directory of a public list are kept out of a
+ * private one, whose older pages may be open. */
 static char **mhonarc_words(const CommandArchiver *self, const ArchiveMail *mail, GError **error)
 {
     g_autofree char *name = archive_file_name(mail->place), *directory = g_build_filename(self->path, name, NULL);
     g_autofree char *database = g_build_filename(directory, "mhonarc.db", NULL);
-    if (!make_pages(directory, mail->closed, error))
+    struct stat status;
+    if (g_mkdir_with_parents(directory, mail->closed ? 0750 : 0755) != 0) {
+        fail_errno(error, FAIL_LATER, "make %s", directory);
         return NULL;
+    }
+    if (mail->closed && (stat(directory, &status) != 0 ||
+                         (status.st_mode & S_IRWXO && chmod(directory, status.st_mode & 07770) != 0))) {
+        fail_errno(error, FAIL_LATER, "close %s to strangers", directory);
+        return NULL;
+    }
     const char *const own[] = {"-add", "-dbfile", database, "-outdir", directory, "-quiet", "-spammode",
                                "-umask", mail->closed ? "027" : "022", "-title", mail->list, NULL};
     g_autoptr(GStrvBuilder) words = g_strv_builder_new();
@@ -97,7 +83,12 @@ static bool command_store(void *data, const ArchiveMail *mail, GError **error)
     CommandArchiver *self = data;
     int code = 0;
     g_auto(GStrv) words = self->path ? mhonarc_words(self, mail, error) : g_strdupv(self->words);
-    g_auto(GStrv) environment = environment_of(mail);
+    char **env = g_get_environ();
+    env = g_environ_setenv(env, "LISTRUNNER_LIST", mail->list, TRUE);
+    env = g_environ_setenv(env, "LISTRUNNER_ENTRY", mail->key, TRUE);
+    env = g_environ_setenv(env, "LISTRUNNER_MESSAGE_ID", mail->message_id, TRUE);
+    env = g_environ_setenv(env, "LISTRUNNER_SENDER", mail->sender, TRUE);
+    g_auto(GStrv) environment = g_environ_setenv(env, "LISTRUNNER_REPEAT", mail->repeat ? "yes" : "no", TRUE);
     const Program program = {.words = words, .environment = environment, .timeout = self->timeout,
                              .alive = runner_alive, .data = self->runner};
     g_autoptr(GBytes) input = g_bytes_new_static(mail->octets, mail->length);

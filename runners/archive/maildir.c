@@ -220,57 +220,41 @@ static bool maildir_store(void *data, const ArchiveMail *mail, GError **error)
     return true;
 }
 
-static bool sync_files(MaildirArchiver *self, GError **error)
+static bool maildir_flush(void *data, GError **error)
 {
+    MaildirArchiver *self = data;
     guint count = self->pending->len;
     g_autofree FsSync *group = g_new0(FsSync, count + 1);
     for (guint i = 0; i < count; i++)
         group[i].fd = g_array_index(self->pending, PendingMail, i).fd;
     group[count] = (FsSync){.fd = self->in_hand_fd, .directory = true};
-    return fs_sync_group(group, count + 1, error);
-}
-
-static bool publish(MaildirArchiver *self, GError **error)
-{
-    for (guint i = 0; i < self->pending->len; i++) {
+    bool good = count == 0 || fs_sync_group(group, count + 1, error);
+    for (guint i = 0; good && i < count; i++) { /* they are whole now: readers may see them */
         PendingMail *pending = &g_array_index(self->pending, PendingMail, i);
         g_autofree char *from = g_strconcat("tmp/", pending->name, NULL);
         g_autofree char *to = g_strconcat("new/", pending->name, NULL);
-        if (!fs_rename(pending->maildir->top_fd, from, to, error))
-            return false;
-        touch(self, pending->maildir->new_fd);
+        good = fs_rename(pending->maildir->top_fd, from, to, error);
+        if (good)
+            touch(self, pending->maildir->new_fd);
     }
-    return true;
-}
-
-/* log: that of the index, or -1. */
-static bool sync_touched(MaildirArchiver *self, int log, GError **error)
-{
-    g_autofree FsSync *group = g_new0(FsSync, g_hash_table_size(self->touched) + 2);
-    size_t count = 0;
-    if (log >= 0)
-        group[count++] = (FsSync){.fd = log};
-    GHashTableIter iter;
-    void *fd;
-    g_hash_table_iter_init(&iter, self->touched);
-    while (g_hash_table_iter_next(&iter, &fd, NULL))
-        group[count++] = (FsSync){.fd = GPOINTER_TO_INT(fd), .directory = true};
-    return fs_sync_group(group, count, error);
-}
-
-static bool maildir_flush(void *data, GError **error)
-{
-    MaildirArchiver *self = data;
-    bool good = self->pending->len == 0 || (sync_files(self, error) && publish(self, error));
     /* Rows may be there for files that are not, after a power cut: these come again. */
     int log = good && self->index ? index_writer_commit(self->index) : -1;
-    good = good && sync_touched(self, log, error);
+    GHashTableIter iter;
+    void *fd, *maildir;
+    if (good) {
+        g_autofree FsSync *touched = g_new0(FsSync, g_hash_table_size(self->touched) + 2);
+        size_t syncs = 0;
+        if (log >= 0)
+            touched[syncs++] = (FsSync){.fd = log};
+        g_hash_table_iter_init(&iter, self->touched);
+        while (g_hash_table_iter_next(&iter, &fd, NULL))
+            touched[syncs++] = (FsSync){.fd = GPOINTER_TO_INT(fd), .directory = true};
+        good = fs_sync_group(touched, syncs, error);
+    }
     if (!good && self->index)
         index_writer_abandon(self->index);
     g_array_set_size(self->pending, 0);
     g_hash_table_remove_all(self->touched);
-    GHashTableIter iter;
-    void *maildir;
     g_hash_table_iter_init(&iter, self->maildirs);
     while (g_hash_table_iter_next(&iter, NULL, &maildir))
         ((Maildir *)maildir)->in_use = false;

@@ -83,8 +83,11 @@ static gboolean is_idle(void *list, void *file, void *unused)
     return !mbox_file_locked(file);
 }
 
-static MboxFile *file_of(MboxArchiver *self, const char *list, GError **error)
+/* The list's file, locked. Who holds other locks does not wait for one: a flush gives them up, so two instances cannot
+ * wait for each other. */
+static MboxFile *locked_file_of(MboxArchiver *self, const char *list, GError **error)
 {
+    g_autoptr(GError) busy = NULL;
     MboxFile *file = g_hash_table_lookup(self->files, list);
     if (file == NULL) {
         if (g_hash_table_size(self->files) >= fs_files_allowed(OPEN_MAX, OPEN_PART))
@@ -94,15 +97,6 @@ static MboxFile *file_of(MboxArchiver *self, const char *list, GError **error)
         if (file != NULL)
             g_hash_table_insert(self->files, g_strdup(list), file);
     }
-    return file;
-}
-
-/* The list's file, locked. Who holds other locks does not wait for one: a flush gives them up, so two instances cannot
- * wait for each other. */
-static MboxFile *locked_file_of(MboxArchiver *self, const char *list, GError **error)
-{
-    g_autoptr(GError) busy = NULL;
-    MboxFile *file = file_of(self, list, error);
     if (file == NULL || mbox_file_locked(file))
         return file;
     bool holding = self->touched->len > 0;

@@ -109,20 +109,6 @@ static bool size_of(int fd, off_t *size, GError **error)
     return true;
 }
 
-/* Maps length bytes from offset 0 and hashes a range; the map spares a copy of what may be large. */
-static bool hash_region(int fd, off_t offset, size_t length, char sha1[MBOX_KEY_LENGTH + 1], GError **error)
-{
-    off_t page = offset & ~(off_t)(sysconf(_SC_PAGESIZE) - 1);
-    size_t mapped = length + (size_t)(offset - page);
-    char *map = mmap(NULL, mapped, PROT_READ, MAP_SHARED, fd, page);
-    if (map == MAP_FAILED)
-        return fail_errno(error, FAIL_LATER, "map");
-    g_autofree char *text = g_compute_checksum_for_data(G_CHECKSUM_SHA1, (guchar *)map + (offset - page), length);
-    munmap(map, mapped);
-    memcpy(sha1, text, MBOX_KEY_LENGTH + 1);
-    return true;
-}
-
 /* The intent's checksum is taken with P for its state. */
 static char *checksum(const char *octets, size_t length)
 {
@@ -168,24 +154,6 @@ static bool cut(int fd, off_t to, GError **error)
     return size_of(fd, &size, error) && (size <= to || fs_truncate(fd, to, error));
 }
 
-/* Bytes whose sync may have failed are taken for written by the kernel. */
-static bool write_again(MboxFile *file, const Intent *intent, GError **error)
-{
-    g_autofree char *text = g_malloc(intent->length + 1);
-    ssize_t got = pread(file->mbox_fd, text, (size_t)intent->length, (off_t)intent->offset);
-    if (got < 0)
-        return fail_errno(error, FAIL_LATER, "read %s.mbox", file->name);
-    return fs_pwrite(file->mbox_fd, text, (size_t)got, (off_t)intent->offset, error);
-}
-
-static bool restore(MboxFile *file, const Intent *intent, GError **error)
-{
-    return write_again(file, intent, error) &&
-           fs_pwrite(file->index_fd, intent->lines, (size_t)intent->count * LINE_LENGTH, (off_t)intent->index, error) &&
-           cut(file->index_fd, (off_t)(intent->index + intent->count * LINE_LENGTH), error) &&
-           fs_sync_file(file->mbox_fd, error) && fs_sync_file(file->index_fd, error);
-}
-
 static bool roll_back(MboxFile *file, const Intent *intent, off_t size, GError **error)
 {
     if ((uint64_t)size > intent->offset + intent->length) {
@@ -204,6 +172,7 @@ static void mark_complete(MboxFile *file)
     fs_pwrite(file->intent_fd, "C", 1, STATE_AT, NULL);
 }
 
+/* Complete an append that an intent tells of, when all of its bytes are there; else undo it. */
 static bool recover(MboxFile *file, GError **error)
 {
     Intent intent = {.octets = NULL};
@@ -217,14 +186,35 @@ static bool recover(MboxFile *file, GError **error)
         return fail_errno(error, FAIL_LATER, "stat %s.mbox", file->name);
     if (!valid || intent.state != 'P' || intent.inode != status.st_ino || (uint64_t)status.st_size < intent.offset)
         return true;
-    char sha1[MBOX_KEY_LENGTH + 1] = "";
-    bool reaches = (uint64_t)status.st_size >= intent.offset + intent.length;
-    if (reaches && !hash_region(file->mbox_fd, (off_t)intent.offset, (size_t)intent.length, sha1, error))
-        return false;
-    bool whole = reaches && strcmp(sha1, intent.sha1) == 0;
+    bool whole = false;
+    if ((uint64_t)status.st_size >= intent.offset + intent.length) {
+        /* A map spares a copy of what may be large. */
+        off_t page = (off_t)intent.offset & ~(off_t)(sysconf(_SC_PAGESIZE) - 1);
+        size_t before = (size_t)((off_t)intent.offset - page), mapped = (size_t)intent.length + before;
+        char *map = mmap(NULL, mapped, PROT_READ, MAP_SHARED, file->mbox_fd, page);
+        if (map == MAP_FAILED)
+            return fail_errno(error, FAIL_LATER, "map");
+        g_autofree char *sha1 =
+            g_compute_checksum_for_data(G_CHECKSUM_SHA1, (guchar *)map + before, (gsize)intent.length);
+        munmap(map, mapped);
+        whole = strcmp(sha1, intent.sha1) == 0;
+    }
     log_info("mbox=%s recovered=%s lines=%" PRIu64, file->name, whole ? "completed" : "undone", intent.count);
-    if (!(whole ? restore(file, &intent, error) : roll_back(file, &intent, status.st_size, error)))
+    if (whole) {
+        /* Bytes whose sync may have failed are taken for written by the kernel, so they are written again. */
+        g_autofree char *text = g_malloc(intent.length + 1);
+        ssize_t got = pread(file->mbox_fd, text, (size_t)intent.length, (off_t)intent.offset);
+        if (got < 0)
+            return fail_errno(error, FAIL_LATER, "read %s.mbox", file->name);
+        size_t lines = (size_t)intent.count * LINE_LENGTH;
+        if (!fs_pwrite(file->mbox_fd, text, (size_t)got, (off_t)intent.offset, error) ||
+            !fs_pwrite(file->index_fd, intent.lines, lines, (off_t)intent.index, error) ||
+            !cut(file->index_fd, (off_t)(intent.index + lines), error) || !fs_sync_file(file->mbox_fd, error) ||
+            !fs_sync_file(file->index_fd, error))
+            return false;
+    } else if (!roll_back(file, &intent, status.st_size, error)) {
         return false;
+    }
     mark_complete(file);
     return true;
 }
@@ -235,20 +225,6 @@ static bool is_in_place(const MboxFile *file, int fd, const char *suffix)
     struct stat ours, there;
     return fstat(fd, &ours) == 0 && fstatat(file->dir_fd, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
            ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
-}
-
-/* Since we opened the files someone may have moved the mbox away (rotation) or removed all three (list remove). Those
- * that are in place are opened again as they are. */
-static bool reopen_if_moved(MboxFile *file, GError **error)
-{
-    if (is_in_place(file, file->mbox_fd, ".mbox") && is_in_place(file, file->index_fd, ".mbox.index") &&
-        is_in_place(file, file->intent_fd, ".mbox.intent"))
-        return true;
-    auto_fd_close(&file->mbox_fd);
-    auto_fd_close(&file->index_fd);
-    auto_fd_close(&file->intent_fd);
-    file->found = false; /* the index may be another one */
-    return open_all(file, error);
 }
 
 /* The time of a mark; -1 when the line is none. */
@@ -288,27 +264,31 @@ static bool look_at_ends(MboxFile *file, GError **error)
     return true;
 }
 
-static bool wait_for_lock(MboxFile *file, int64_t deadline, GError **error)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    while (fcntl(file->mbox_fd, F_SETLK, &lock) != 0) {
-        if (errno != EACCES && errno != EAGAIN && errno != EINTR)
-            return fail_errno(error, FAIL_LATER, "lock %s.mbox", file->name);
-        if (clock_monotonic() >= deadline)
-            return fail(error, FAIL_RACE, "%s.mbox is locked by another program", file->name);
-        g_usleep(LOCK_STEP);
-    }
-    return true;
-}
-
 bool mbox_file_lock(MboxFile *file, int64_t wait_us, GError **error)
 {
     if (file->locked)
         return true;
     int64_t deadline = clock_monotonic() + wait_us;
     do { /* whoever had the lock may have put another file in the place of this one */
-        if (!reopen_if_moved(file, error) || !wait_for_lock(file, deadline, error))
-            return false;
+        /* Since we opened the files someone may have moved the mbox away (rotation) or removed all three (list remove).
+         * Those that are in place are opened again as they are. */
+        if (!is_in_place(file, file->mbox_fd, ".mbox") || !is_in_place(file, file->index_fd, ".mbox.index") ||
+            !is_in_place(file, file->intent_fd, ".mbox.intent")) {
+            auto_fd_close(&file->mbox_fd);
+            auto_fd_close(&file->index_fd);
+            auto_fd_close(&file->intent_fd);
+            file->found = false; /* the index may be another one */
+            if (!open_all(file, error))
+                return false;
+        }
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        while (fcntl(file->mbox_fd, F_SETLK, &lock) != 0) {
+            if (errno != EACCES && errno != EAGAIN && errno != EINTR)
+                return fail_errno(error, FAIL_LATER, "lock %s.mbox", file->name);
+            if (clock_monotonic() >= deadline)
+                return fail(error, FAIL_RACE, "%s.mbox is locked by another program", file->name);
+            g_usleep(LOCK_STEP);
+        }
     } while (!is_in_place(file, file->mbox_fd, ".mbox"));
     file->locked = true;
     if (recover(file, error) && look_at_ends(file, error))
@@ -320,17 +300,6 @@ bool mbox_file_lock(MboxFile *file, int64_t wait_us, GError **error)
 bool mbox_file_locked(const MboxFile *file)
 {
     return file->locked;
-}
-
-/* Is there a mark in these lines that is older? Marks never go back: the first will do. */
-static bool has_older(const char *lines, size_t length, int64_t arrival)
-{
-    for (const char *line = lines; line < lines + length; line += LINE_LENGTH) {
-        int64_t time = mark_time(line);
-        if (time >= 0)
-            return time < arrival;
-    }
-    return false;
 }
 
 bool mbox_file_knows(MboxFile *file, const MboxKey *key, bool *known, GError **error)
@@ -345,7 +314,13 @@ bool mbox_file_knows(MboxFile *file, const MboxKey *key, bool *known, GError **e
         if (!read_index(file, lines, length, end, error))
             return false;
         *known = memmem(lines, length, key->text, MBOX_KEY_LENGTH) != NULL;
-        older = has_older(lines, length, key->arrival);
+        /* Is there an older mark in these lines? Marks never go back: the first will do. */
+        for (const char *line = lines; line < lines + length; line += LINE_LENGTH) {
+            int64_t time = mark_time(line);
+            older = time >= 0 && time < key->arrival;
+            if (time >= 0)
+                break;
+        }
     }
     return true;
 }
