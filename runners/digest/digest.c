@@ -118,37 +118,19 @@ static bool collect(Runner *runner, Entry *entry, const List *list, DigestIssue 
     return digest_issue_find(own->store, name, issue, error);
 }
 
-static bool make_issue(const IssueTask *task, Outcome *outcome, GError **error)
-{
-    ListRunner *own = runner_data(task->runner);
-    g_autoptr(GPtrArray) groups = digest_groups(own->store, task->issue, error);
-    if (!groups || !issue_build(task, groups, outcome, error))
-        return false;
-    Made *made = g_new0(Made, 1);
-    *made = (Made){.entry = g_strdup(task->issue->entry), .outcome = outcome};
-    g_ptr_array_add(made_of(task->runner), made);
-    return true;
-}
-
-/* In one transaction; nobody waits for the database while the issue is made. FAIL_MISSING: the list was removed. */
-static bool collect_now(Runner *runner, Entry *entry, const List **list, DigestIssue **issue, GError **error)
-{
-    ListRunner *own = runner_data(runner);
-    *list = list_cache_get(own->lists, entry_list(entry), error);
-    if (!*list || !store_begin_people(own->store, (*list)->list_id, error))
-        return false;
-    if (collect(runner, entry, *list, issue, error))
-        return store_commit(own->store, error);
-    store_rollback(own->store);
-    return false;
-}
-
+/* The post is collected in one transaction; nobody waits for the database while the issue is made. */
 static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
+    ListRunner *own = runner_data(runner);
     g_autoptr(GError) fault = NULL;
-    const List *list;
     DigestIssue *found = NULL;
-    bool done = collect_now(runner, entry, &list, &found, &fault);
+    const List *list = list_cache_get(own->lists, entry_list(entry), &fault);
+    bool done = list && store_begin_people(own->store, list->list_id, &fault);
+    if (done && !collect(runner, entry, list, &found, &fault)) {
+        store_rollback(own->store);
+        done = false;
+    }
+    done = done && store_commit(own->store, &fault);
     g_autoptr(DigestIssue) issue = found;
     if (!done && g_error_matches(fault, FAIL, FAIL_MISSING)) {
         list_runner_log(entry, "result=dropped (the list was removed)");
@@ -156,16 +138,18 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     }
     if (!done)
         return fail_with(error, &fault);
-    return !issue || make_issue(&(IssueTask){runner, entry, list, issue}, outcome, error);
+    if (!issue)
+        return true;
+    g_autoptr(GPtrArray) groups = digest_groups(own->store, issue, error);
+    if (!groups || !issue_build(&(IssueTask){runner, entry, list, issue}, groups, outcome, error))
+        return false;
+    Made *made = g_new0(Made, 1);
+    *made = (Made){.entry = g_strdup(issue->entry), .outcome = outcome};
+    g_ptr_array_add(made_of(runner), made);
+    return true;
 }
 
 /* ---- around a batch ---- */
-
-static bool was_committed(const Outcome *outcome)
-{
-    return outcome->parent && !outcome->error &&
-           (outcome->drafts->len == 0 || strcmp(draft_queue(outcome->drafts->pdata[0]), "shunt") != 0);
-}
 
 /* Settles what was committed; what was not comes again with its entry. */
 static void settle_made(Runner *runner)
@@ -188,7 +172,11 @@ static void committed(Runner *runner)
     GPtrArray *all = made_of(runner);
     for (guint at = 0; at < all->len; at++) {
         Made *made = all->pdata[at];
-        made->committed = made->committed || was_committed(made->outcome);
+        const Outcome *outcome = made->outcome;
+        if (!made->committed && outcome->parent && !outcome->error) {
+            const Draft *first = outcome->drafts->len > 0 ? outcome->drafts->pdata[0] : NULL;
+            made->committed = !first || strcmp(draft_queue(first), "shunt") != 0;
+        }
         made->outcome = NULL;
     }
     settle_made(runner);

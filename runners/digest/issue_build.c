@@ -38,13 +38,6 @@ static void texts_clear(Texts *texts)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Texts, texts_clear)
 
-/* Return the text before "Digest" in the subject: the prefix of posts without their number, or the list's name. */
-static char *prefix_of(const List *list)
-{
-    g_autofree char *bare = subject_prefix_bare(list->settings->subject_prefix ? list->settings->subject_prefix : "");
-    return *bare ? g_steal_pointer(&bare) : g_strdup(list->settings->display_name);
-}
-
 /* The template of the list in its language; NULL with error: there is none. */
 static char *fill(const Work *work, const List *list, const char *name, const TemplateValue *values, GError **error)
 {
@@ -89,8 +82,11 @@ static bool load_texts(const IssueTask *task, const char *language, Texts *texts
     const List *list = &texts->list;
     g_autofree char *volume = g_strdup_printf("%" PRId64, task->issue->volume);
     g_autofree char *number = g_strdup_printf("%" PRId64, task->issue->number);
-    g_autofree char *prefix = prefix_of(list), *request = list_address(list, "request");
-    g_autofree char *owner = list_address(list, "owner");
+    /* Before "Digest" in the subject stands the prefix of posts without their number, or the list's name. */
+    const char *of_posts = list->settings->subject_prefix;
+    g_autofree char *bare = subject_prefix_bare(of_posts ? of_posts : "");
+    const char *prefix = *bare ? bare : list->settings->display_name;
+    g_autofree char *request = list_address(list, "request"), *owner = list_address(list, "owner");
     const TemplateValue values[] = {{"got_list_email", list->posting_address}, {"got_owner_email", owner},
                                     {"got_request_email", request}, {"prefix", prefix}, {"volume", volume},
                                     {"issue", number}, {0}};
@@ -148,70 +144,39 @@ static void read_mark(void *data, GBytes *post)
     loop_mark_read(marks->keys, message, &marks->mark);
 }
 
-static bool write_issue(const IssueTask *task, const Issue *issue, IssueForm form, FILE *stream, bool *is_8bit,
-                        GError **error)
-{
-    g_autoptr(IssueWriter) writer = issue_writer_new(issue, form, stream);
-    if (!each_post(task, announce, writer, error))
-        return false;
-    *is_8bit = issue_is_8bit(writer);
-    if (!each_post(task, add, writer, error))
-        return false;
-    issue_end(writer);
-    return (fflush(stream) == 0 && !ferror(stream)) ||
-           fail_errno(error, FAIL_LATER, "write an issue of the digest of %s", task->list->list_id);
-}
-
-/* A file without a name beside the queues. */
-static int open_nameless(const char *directory)
-{
-    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
-        return fd;
-    g_autofree char *path = g_build_filename(directory, ".issue-XXXXXX", NULL); /* a file system without O_TMPFILE */
-    fd = g_mkstemp_full(path, O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        unlink(path);
-    return fd;
-}
-
-/* A file with the whole message; -1 with error. */
+/* A file with the whole message, which has no name and lies beside the queues; -1 with error. */
 static int make_message(const IssueTask *task, const Issue *issue, IssueForm form, bool *is_8bit, GError **error)
 {
-    auto_fd fd = open_nameless(spool_path(runner_spool(task->runner)));
+    const char *directory = spool_path(runner_spool(task->runner));
+    auto_fd fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) { /* a file system without O_TMPFILE */
+        g_autofree char *path = g_build_filename(directory, ".issue-XXXXXX", NULL);
+        fd = g_mkstemp_full(path, O_RDWR | O_CLOEXEC, 0600);
+        if (fd >= 0)
+            unlink(path);
+    }
     int other = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
     FILE *stream = other >= 0 ? fdopen(other, "w+") : NULL;
     if (!stream) {
-        fail_errno(error, FAIL_LATER, "make a file for an issue of a digest in %s",
-                   spool_path(runner_spool(task->runner)));
+        fail_errno(error, FAIL_LATER, "make a file for an issue of a digest in %s", directory);
         if (other >= 0)
             close(other);
         return -1;
     }
-    bool written = write_issue(task, issue, form, stream, is_8bit, error);
+    g_autoptr(IssueWriter) writer = issue_writer_new(issue, form, stream);
+    bool written = each_post(task, announce, writer, error);
+    if (written) {
+        *is_8bit = issue_is_8bit(writer);
+        written = each_post(task, add, writer, error);
+    }
+    if (written) {
+        issue_end(writer);
+        written = (fflush(stream) == 0 && !ferror(stream)) ||
+                  fail_errno(error, FAIL_LATER, "write an issue of the digest of %s", task->list->list_id);
+    }
+    g_clear_pointer(&writer, issue_writer_free);
     fclose(stream);
     return written ? auto_fd_steal(&fd) : -1;
-}
-
-static json_t *make_meta(const IssueTask *task, const DigestGroup *group, const char *id, bool is_8bit)
-{
-    json_t *meta = json_object();
-    meta_set_string(meta, META_LIST, task->list->list_id);
-    meta_set_integer(meta, META_ARRIVAL, task->issue->made_at);
-    meta_set_string(meta, KEY_SENDER, "");
-    meta_set_string(meta, KEY_TO, TO_DIGEST);
-    meta_set_string(meta, KEY_MESSAGE_ID, id);
-    meta_set_bool(meta, KEY_DIGEST_PLAIN, group->plain);
-    meta_set_string(meta, KEY_DIGEST_LANGUAGE, group->language);
-    meta_set_integer(meta, KEY_DIGEST_MEMBERS, group->members + (group->last ? g_strv_length(group->last) : 0));
-    if (is_8bit)
-        meta_set_bool(meta, KEY_BODY_8BIT, true);
-    json_t *last = group->last ? json_array() : NULL;
-    for (char **address = group->last; address && *address; address++)
-        json_array_append_new(last, json_string(*address));
-    if (last)
-        json_object_set_new(meta, KEY_DIGEST_LAST, last);
-    return meta;
 }
 
 static bool build_group(const IssueTask *task, const DigestGroup *group, const IssueMarks *marks, Outcome *outcome,
@@ -244,7 +209,23 @@ static bool build_group(const IssueTask *task, const DigestGroup *group, const I
     int message = make_message(task, &issue, group->plain ? ISSUE_PLAIN : ISSUE_MIME, &is_8bit, error);
     if (message < 0)
         return false;
-    g_autoptr(Draft) made = draft_new("pipeline", make_meta(task, group, id, is_8bit));
+    json_t *meta = json_object();
+    meta_set_string(meta, META_LIST, list->list_id);
+    meta_set_integer(meta, META_ARRIVAL, task->issue->made_at);
+    meta_set_string(meta, KEY_SENDER, "");
+    meta_set_string(meta, KEY_TO, TO_DIGEST);
+    meta_set_string(meta, KEY_MESSAGE_ID, id);
+    meta_set_bool(meta, KEY_DIGEST_PLAIN, group->plain);
+    meta_set_string(meta, KEY_DIGEST_LANGUAGE, group->language);
+    meta_set_integer(meta, KEY_DIGEST_MEMBERS, group->members + (group->last ? g_strv_length(group->last) : 0));
+    if (is_8bit)
+        meta_set_bool(meta, KEY_BODY_8BIT, true);
+    json_t *last = group->last ? json_array() : NULL;
+    for (char **address = group->last; address && *address; address++)
+        json_array_append_new(last, json_string(*address));
+    if (last)
+        json_object_set_new(meta, KEY_DIGEST_LAST, last);
+    g_autoptr(Draft) made = draft_new("pipeline", meta);
     if (!draft_set_file(made, message, error))
         return false;
     Draft *draft = g_steal_pointer(&made);
