@@ -39,18 +39,6 @@ static void stop(Runner *runner)
     runner_set_data(runner, NULL);
 }
 
-static void read_settings(Defragment *own, const Config *config)
-{
-    own->host = config_string(config, "site", "hostname");
-    own->notices = config_integer(config, "defragment", "notices");
-    own->max_parts = config_integer(config, "defragment", "max_parts");
-    own->max_size = (int64_t)config_size(config, "defragment", "max_size");
-    own->sets_per_sender = config_integer(config, "defragment", "sets_per_sender");
-    own->sets_per_list = config_integer(config, "defragment", "sets_per_list");
-    own->sets_per_host = config_integer(config, "defragment", "sets_per_host");
-    own->max_waiting = (int64_t)config_size(config, "defragment", "max_waiting");
-}
-
 static bool is_store_away(Runner *runner)
 {
     const Defragment *own = runner_data(runner);
@@ -71,7 +59,14 @@ static bool start(Runner *runner, GError **error)
     own->store = g_steal_pointer(&store);
     own->joins = g_ptr_array_new_with_free_func(join_free);
     own->given_up = g_ptr_array_new_with_free_func((GDestroyNotify)fragment_set_free);
-    read_settings(own, config);
+    own->host = config_string(config, "site", "hostname");
+    own->notices = config_integer(config, "defragment", "notices");
+    own->max_parts = config_integer(config, "defragment", "max_parts");
+    own->max_size = (int64_t)config_size(config, "defragment", "max_size");
+    own->sets_per_sender = config_integer(config, "defragment", "sets_per_sender");
+    own->sets_per_list = config_integer(config, "defragment", "sets_per_list");
+    own->sets_per_host = config_integer(config, "defragment", "sets_per_host");
+    own->max_waiting = (int64_t)config_size(config, "defragment", "max_waiting");
     runner_set_data(runner, own);
     runner_pause_while(runner, is_store_away);
     if (settle_start(own, error))
@@ -142,24 +137,19 @@ static void committed(Runner *runner)
     settle_batch(runner_data(runner));
 }
 
-static bool settle_now(Defragment *own, GError **error)
-{
-    if (own->joins->len == 0)
-        return true;
-    if (!store_begin_people(own->store, NULL, error))
-        return false;
-    if (settle_joins(own, error))
-        return store_commit(own->store, error);
-    store_rollback(own->store);
-    return false;
-}
-
 static int64_t idle(Runner *runner)
 {
     Defragment *own = runner_data(runner);
     int64_t now = clock_monotonic();
     g_autoptr(GError) error = NULL;
-    if (!settle_now(own, &error))
+    bool settled = own->joins->len == 0;
+    if (!settled && store_begin_people(own->store, NULL, &error)) {
+        if (settle_joins(own, &error))
+            settled = store_commit(own->store, &error);
+        else
+            store_rollback(own->store);
+    }
+    if (!settled)
         log_warn("the index of parts: %s", error->message);
     if (now < own->forget_at)
         return own->forget_at - now;

@@ -31,55 +31,21 @@ static void add_entry(Gathered *gathered, Entry *entry)
     gathered->depth = MAX(gathered->depth, meta_integer(entry_meta(entry), KEY_DEPTH, 0));
 }
 
-static bool gather_one(Part *part, const FragmentSet *set, const FragmentPart *row, Gathered *gathered, GError **error)
+/* Where the whole goes: to `in`, or here again when it is itself a part. Its metadata is that of the last part, as far
+ * as it is true of the whole. */
+static void add_whole(Part *part, const Gathered *gathered)
 {
-    if (strcmp(row->entry, part->name) == 0) {
-        add_entry(gathered, part->entry);
-        return true;
-    }
-    EntryName name = {0};
-    Entry *entry = NULL;
-    if (!name_hash_parse(row->entry, name.hash) ||
-        !runner_find(part->own->runner, name.hash, set->expires_at, &entry, error))
-        return false;
-    if (entry) {
-        add_entry(gathered, entry);
-        g_array_append_val(gathered->others, name);
-        return true;
-    }
-    gathered->lost++;
-    part_log(part, "result=lost (part %" PRId64 ", entry %s, is not in the queue any more)", row->number, row->entry);
-    return fragment_remove(part->own->store, part->key, row, error);
-}
-
-static bool gather(Part *part, const FragmentSet *set, Gathered *gathered, GError **error)
-{
-    g_autoptr(GPtrArray) rows = fragment_parts(part->own->store, part->key, error);
-    if (!rows)
-        return false;
-    for (guint i = 0; i < rows->len; i++) {
-        if (!gather_one(part, set, rows->pdata[i], gathered, error))
-            return false;
-        runner_progress(part->own->runner);
-    }
-    return true;
-}
-
-static char *make_trace(const Part *part, guint parts)
-{
+    static const char *const of_part[] = {META_ORDINAL, META_SHARD,      META_FAULT,   KEY_DEPTH,
+                                          KEY_LEFT,     KEY_LEFT_REASON, KEY_SMTPUTF8, KEY_BODY_8BIT};
+    guint parts = gathered->octets->len;
     g_autofree char *date = clock_rfc5322(part->now);
-    return g_strdup_printf("by %s (Listrunner, joined from %u parts) id %s;\r\n\t%s", part->own->host, parts,
-                           entry_trace(part->entry), date);
-}
-
-/* The whole's metadata: that of the last part, as far as it is true of the whole. */
-static json_t *make_meta(const Part *part, const Gathered *gathered, Message *head)
-{
+    g_autofree char *trace = g_strdup_printf("by %s (Listrunner, joined from %u parts) id %s;\r\n\t%s",
+                                             part->own->host, parts, entry_trace(part->entry), date);
+    g_autoptr(GPtrArray) whole = partial_join((GBytes *const *)gathered->octets->pdata, parts, trace);
+    g_autoptr(Message) head = message_new(whole->pdata[0]);
     json_t *meta = json_deep_copy(entry_meta(part->entry));
-    static const char *const own[] = {META_ORDINAL, META_SHARD, META_FAULT,       KEY_DEPTH,
-                                      KEY_LEFT,     KEY_LEFT_REASON, KEY_SMTPUTF8, KEY_BODY_8BIT};
-    for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
-        json_object_del(meta, own[i]);
+    for (size_t i = 0; i < G_N_ELEMENTS(of_part); i++)
+        json_object_del(meta, of_part[i]);
     g_autofree char *id = message_id_brief(head);
     if (!id) {
         id = g_strdup_printf("%.32s@%s", part->key, part->own->host);
@@ -89,17 +55,6 @@ static json_t *make_meta(const Part *part, const Gathered *gathered, Message *he
     meta_set_string(meta, KEY_MESSAGE_ID, id);
     if (gathered->smtputf8)
         meta_set_bool(meta, KEY_SMTPUTF8, true);
-    return meta;
-}
-
-/* Where the whole goes: to `in`, or here again when it is itself a part. */
-static void add_whole(Part *part, const Gathered *gathered)
-{
-    g_autofree char *trace = make_trace(part, gathered->octets->len);
-    g_autoptr(GPtrArray) whole =
-        partial_join((GBytes *const *)gathered->octets->pdata, gathered->octets->len, trace);
-    g_autoptr(Message) head = message_new(whole->pdata[0]);
-    json_t *meta = make_meta(part, gathered, head);
     g_auto(Partial) nested = {0};
     const char *queue = "in";
     if (partial_read(head, &nested)) {
@@ -121,43 +76,53 @@ static void add_whole(Part *part, const Gathered *gathered)
     draft_add_message(draft, octets);
     draft_add_message(draft, whole->pdata[1]);
     outcome_add(part->outcome, draft);
-    part_log(part, "result=joined parts=%u size=%zu to=%s message-id=<%s>", gathered->octets->len,
-             draft_message_length(draft), queue, meta_string(meta, KEY_MESSAGE_ID, ""));
-}
-
-static bool join(Part *part, const FragmentSet *set, Gathered *gathered, GError **error)
-{
-    Defragment *own = part->own;
-    if (!fragment_end(own->store, part->key,
-                      &(FragmentEnd){.state = FRAGMENT_JOINED, .time = part->now, .joined_by = part->name}, error))
-        return false;
-    add_whole(part, gathered);
-    for (guint i = 0; i < gathered->others->len; i++)
-        runner_take(own->runner, part->outcome, g_array_index(gathered->others, EntryName, i).hash);
-    Join *made = g_new0(Join, 1);
-    *made = (Join){.key = g_strdup(set->key), .outcome = part->outcome};
-    g_ptr_array_add(own->joins, made);
-    own->counted = false;
-    return true;
-}
-
-/* A set that was thought joined, and lost a part before: it is open again. */
-static bool reopen(const Part *part, const FragmentSet *set, GError **error)
-{
-    return set->state == FRAGMENT_OPEN ||
-           fragment_end(part->own->store, part->key, &(FragmentEnd){.state = FRAGMENT_OPEN}, error);
+    part_log(part, "result=joined parts=%u size=%zu to=%s message-id=<%s>", parts, draft_message_length(draft), queue,
+             meta_string(meta, KEY_MESSAGE_ID, ""));
 }
 
 bool join_set(Part *part, const FragmentSet *set, bool *done, GError **error)
 {
+    Defragment *own = part->own;
     g_autoptr(GPtrArray) octets = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
     g_autoptr(GArray) others = g_array_new(FALSE, FALSE, sizeof(EntryName));
     Gathered gathered = {.octets = octets, .others = others};
     *done = false;
-    if (!gather(part, set, &gathered, error))
+    g_autoptr(GPtrArray) rows = fragment_parts(own->store, part->key, error);
+    if (!rows)
         return false;
-    if (gathered.lost > 0)
-        return reopen(part, set, error);
-    *done = join(part, set, &gathered, error);
-    return *done;
+    for (guint i = 0; i < rows->len; i++) {
+        const FragmentPart *row = rows->pdata[i];
+        bool ours = strcmp(row->entry, part->name) == 0;
+        EntryName name = {0};
+        Entry *entry = ours ? part->entry : NULL;
+        if (!ours && (!name_hash_parse(row->entry, name.hash) ||
+                      !runner_find(own->runner, name.hash, set->expires_at, &entry, error)))
+            return false;
+        if (entry)
+            add_entry(&gathered, entry);
+        if (entry && !ours)
+            g_array_append_val(others, name);
+        if (!entry) {
+            gathered.lost++;
+            part_log(part, "result=lost (part %" PRId64 ", entry %s, is not in the queue any more)", row->number,
+                     row->entry);
+            if (!fragment_remove(own->store, part->key, row, error))
+                return false;
+        }
+        runner_progress(own->runner);
+    }
+    if (gathered.lost > 0) /* a set that was thought joined, and lost a part before, is open again */
+        return set->state == FRAGMENT_OPEN ||
+               fragment_end(own->store, part->key, &(FragmentEnd){.state = FRAGMENT_OPEN}, error);
+    const FragmentEnd joined = {.state = FRAGMENT_JOINED, .time = part->now, .joined_by = part->name};
+    if (!fragment_end(own->store, part->key, &joined, error))
+        return false;
+    add_whole(part, &gathered);
+    for (guint i = 0; i < others->len; i++)
+        runner_take(own->runner, part->outcome, g_array_index(others, EntryName, i).hash);
+    Join *made = g_new0(Join, 1);
+    *made = (Join){.key = g_strdup(set->key), .outcome = part->outcome};
+    g_ptr_array_add(own->joins, made);
+    own->counted = false;
+    return *done = true;
 }

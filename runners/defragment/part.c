@@ -165,17 +165,6 @@ static bool quarantine(Part *part, const FragmentSet *set, GError **error, const
     return settle_wake(part->own, set, error);
 }
 
-static bool expire_set(Part *part, const FragmentSet *set, GError **error)
-{
-    part->own->counted = false;
-    if (!fragment_end(part->own->store, part->key, &(FragmentEnd){.state = FRAGMENT_EXPIRED, .time = part->now}, error))
-        return false;
-    part_log(part, "result=set-expired parts=%" PRId64 " of=%" PRId64 " size=%" PRId64, set->parts, set->total,
-             set->octets);
-    leave_expired(part, NULL);
-    return true;
-}
-
 /* Check for numbers that no sound sender writes. *fits is false when the set was ended for it. */
 static bool check_totals(Part *part, const FragmentSet *set, bool *fits, GError **error)
 {
@@ -272,22 +261,9 @@ static bool meet_same(Part *part, const FragmentSet *set, const FragmentPart *ro
     return meet_open(part, rest, error);
 }
 
-/* D12. The runner handover takes it to that host. It has another ordinal each time, because the other host takes a
- * name once. */
-static void hand_over(Part *part, const char *host)
-{
-    Draft *draft = draft_from_entry(HANDOVER_QUEUE, part->entry);
-    json_t *meta = draft_meta(draft);
-    json_object_del(meta, META_ORDINAL);
-    meta_set_string(meta, KEY_HAND_TO, host);
-    meta_set_string(meta, KEY_HAND_QUEUE, DEFRAGMENT_QUEUE);
-    meta_set_integer(meta, KEY_HANDED_AT, part->now);
-    outcome_add(part->outcome, draft);
-    part_log(part, "result=handed-over host=%s", host);
-}
-
 static bool meet_open(Part *part, const FragmentSet *set, GError **error)
 {
+    Defragment *own = part->own;
     g_autoptr(FragmentPart) row = NULL;
     bool fits;
     if (!find_row(part, &row, error))
@@ -295,17 +271,35 @@ static bool meet_open(Part *part, const FragmentSet *set, GError **error)
     bool own_row = row && strcmp(row->entry, part->name) == 0;
     if (row && !own_row && strcmp(row->digest, part->digest) == 0)
         return meet_same(part, set, row, error);
-    if (strcmp(set->host, part->own->host) != 0) {
-        if (part->deadline <= part->now)
+    if (strcmp(set->host, own->host) != 0) {
+        if (part->deadline <= part->now) {
             leave_expired(part, NULL);
-        else if (config_bool(runner_config(part->own->runner), "runner.handover", "start"))
-            hand_over(part, set->host);
-        else
+        } else if (config_bool(runner_config(own->runner), "runner.handover", "start")) {
+            /* D12. The runner handover takes it to that host. It has another ordinal each time, because the other host
+             * takes a name once. */
+            Draft *draft = draft_from_entry(HANDOVER_QUEUE, part->entry);
+            json_t *meta = draft_meta(draft);
+            json_object_del(meta, META_ORDINAL);
+            meta_set_string(meta, KEY_HAND_TO, set->host);
+            meta_set_string(meta, KEY_HAND_QUEUE, DEFRAGMENT_QUEUE);
+            meta_set_integer(meta, KEY_HANDED_AT, part->now);
+            outcome_add(part->outcome, draft);
+            part_log(part, "result=handed-over host=%s", set->host);
+        } else {
             wait_a_minute(part, "its set is on another host, and this one has no certificate for that ([host])");
+        }
         return true;
     }
-    if (set->expires_at <= part->now)
-        return expire_set(part, set, error);
+    if (set->expires_at <= part->now) {
+        own->counted = false;
+        const FragmentEnd expired = {.state = FRAGMENT_EXPIRED, .time = part->now};
+        if (!fragment_end(own->store, part->key, &expired, error))
+            return false;
+        part_log(part, "result=set-expired parts=%" PRId64 " of=%" PRId64 " size=%" PRId64, set->parts, set->total,
+                 set->octets);
+        leave_expired(part, NULL);
+        return true;
+    }
     if (own_row)
         return check_complete(part, set, error);
     if (row)
@@ -379,51 +373,24 @@ static void part_clear(Part *part)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Part, part_clear)
 
-static bool read_part(Part *part, GError **error)
-{
-    Defragment *own = part->own;
-    Entry *entry = part->entry;
-    g_autoptr(GError) fault = NULL;
-    part->list = list_cache_get(own->lists, entry_list(entry), &fault);
-    if (!part->list) {
-        if (g_error_matches(fault, FAIL, FAIL_MISSING))
-            return fail(error, FAIL_NEVER, "there is no list %s any more; this is a part of a message that waited for "
-                        "the others", entry_list(entry));
-        return fail_with(error, &fault);
-    }
-    int64_t days = part->list->settings->notices > 0 ? part->list->settings->notices : own->notices;
-    part->now = clock_now();
-    part->deadline = entry_arrival(entry) + days * DAY / 2;
-    part->sender = meta_string(entry_meta(entry), KEY_SENDER, "");
-    name_hash_format(entry_name(entry)->hash, part->name);
-    g_autoptr(GBytes) octets = entry_message(entry);
-    part->message = message_new(octets);
-    return true;
-}
-
-static bool meet(Part *part, GError **error)
-{
-    Defragment *own = part->own;
-    g_autoptr(GError) fault = NULL;
-    part->key = partial_set_key(part->list->list_id, author_of(part), part->partial.id);
-    part->digest = partial_digest(part->message);
-    g_autoptr(FragmentSet) set = fragment_find(own->store, part->key, &fault);
-    if (!set && !g_error_matches(fault, FAIL, FAIL_MISSING))
-        return fail_with(error, &fault);
-    if (set)
-        return meet_set(part, set, error);
-    GError *problem = NULL;
-    g_autoptr(FragmentSet) fresh = open_set(part, &problem);
-    if (problem)
-        g_propagate_error(error, problem);
-    return fresh ? meet_open(part, fresh, error) : problem == NULL;
-}
-
 bool part_handle(Defragment *own, Entry *entry, Outcome *outcome, GError **error)
 {
     g_auto(Part) part = {.own = own, .entry = entry, .outcome = outcome};
-    if (!read_part(&part, error))
-        return false;
+    g_autoptr(GError) gone = NULL, fault = NULL;
+    part.list = list_cache_get(own->lists, entry_list(entry), &gone);
+    if (!part.list) {
+        if (g_error_matches(gone, FAIL, FAIL_MISSING))
+            return fail(error, FAIL_NEVER, "there is no list %s any more; this is a part of a message that waited for "
+                        "the others", entry_list(entry));
+        return fail_with(error, &gone);
+    }
+    int64_t days = part.list->settings->notices > 0 ? part.list->settings->notices : own->notices;
+    part.now = clock_now();
+    part.deadline = entry_arrival(entry) + days * DAY / 2;
+    part.sender = meta_string(entry_meta(entry), KEY_SENDER, "");
+    name_hash_format(entry_name(entry)->hash, part.name);
+    g_autoptr(GBytes) octets = entry_message(entry);
+    part.message = message_new(octets);
     if (!partial_read(part.message, &part.partial) || !transport_defragments(runner_config(own->runner), part.list)) {
         pass_on(&part, NULL, NULL); /* D13 */
         return true;
@@ -436,5 +403,16 @@ bool part_handle(Defragment *own, Entry *entry, Outcome *outcome, GError **error
         pass_on(&part, LEFT_REFUSED, reason);
         return true;
     }
-    return meet(&part, error);
+    part.key = partial_set_key(part.list->list_id, author_of(&part), part.partial.id);
+    part.digest = partial_digest(part.message);
+    g_autoptr(FragmentSet) set = fragment_find(own->store, part.key, &fault);
+    if (!set && !g_error_matches(fault, FAIL, FAIL_MISSING))
+        return fail_with(error, &fault);
+    if (set)
+        return meet_set(&part, set, error);
+    GError *problem = NULL;
+    g_autoptr(FragmentSet) fresh = open_set(&part, &problem);
+    if (problem)
+        g_propagate_error(error, problem);
+    return fresh ? meet_open(&part, fresh, error) : problem == NULL;
 }

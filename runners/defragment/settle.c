@@ -10,35 +10,19 @@
 #include "lists/posts/fragment_wake.h"
 #include "runners/defragment/defragment.h"
 
-/* Does the entry exist no more, in favour of the whole? Not when it was put back, preserved or shunted. */
-static bool was_committed(const Outcome *outcome)
-{
-    return outcome->parent && !outcome->error && outcome->drafts->len > 0 &&
-           strcmp(draft_queue(outcome->drafts->pdata[0]), SHUNT_QUEUE) != 0;
-}
-
 void settle_batch(Defragment *own)
 {
     for (guint i = 0; i < own->joins->len; i++) {
         Join *made = own->joins->pdata[i];
-        if (!made->outcome)
+        const Outcome *outcome = made->outcome;
+        if (!outcome)
             continue;
-        made->committed = was_committed(made->outcome);
+        /* Does the entry exist no more, in favour of the whole? Not when it was put back, preserved or shunted. */
+        made->committed = outcome->parent && !outcome->error && outcome->drafts->len > 0 &&
+                          strcmp(draft_queue(outcome->drafts->pdata[0]), SHUNT_QUEUE) != 0;
         made->outcome = NULL;
     }
     own->counted = false;
-}
-
-/* The entry that was to join the set was set aside: the set is open again, without that part, which is a new one
- * should a person let it try again. The others wait as before. */
-static bool unjoin(Defragment *own, const FragmentSet *set, GError **error)
-{
-    bool reopened;
-    if (!fragment_withdraw(own->store, set->joined_by, true, &reopened, error))
-        return false;
-    log_warn("list=%s queue=" DEFRAGMENT_QUEUE " set=%.12s result=open-again (the entry that joined it was set aside)",
-             set->list_id, set->key);
-    return true;
 }
 
 /* Brings one waiting part to now; one that is not there, or in hand, stays as it is. */
@@ -106,23 +90,8 @@ static bool is_in(Defragment *own, const char *name, QueueVisit *visit, HashSeek
     return queue && queue_visit(queue, visit, seek, error);
 }
 
-/* The entry that joined the set is not in the queue: it is decided, or set aside, as it was or damaged. */
-static bool settle_absent(Defragment *own, const FragmentSet *set, const uint8_t *hash, GError **error)
-{
-    const FragmentEnd damaged = {.state = FRAGMENT_QUARANTINED, .time = clock_now(),
-                                 .reason = "A part of the message was damaged before it could be joined."};
-    HashSeek seek = {.hash = hash};
-    if (!is_in(own, CORRUPT_QUEUE, seek_hash, &seek, error))
-        return false;
-    if (seek.found)
-        return fragment_end(own->store, set->key, &damaged, error);
-    if (!is_in(own, DEFRAGMENT_QUEUE, seek_hash, &seek, error) || !is_in(own, HOLD_QUEUE, seek_hash, &seek, error) ||
-        !is_in(own, SHUNT_QUEUE, seek_shunted, &seek, error))
-        return false;
-    return seek.found ? unjoin(own, set, error) : fragment_settle(own->store, set->key, error);
-}
-
-/* Where the entry that joined the set is now decides. */
+/* Where the entry that joined the set is now decides: it comes again, is decided, or was set aside, as it was or
+ * damaged. */
 static bool settle_one(Defragment *own, const FragmentSet *set, GError **error)
 {
     EntryName name = {0};
@@ -132,22 +101,29 @@ static bool settle_one(Defragment *own, const FragmentSet *set, GError **error)
         return false;
     if (entry) /* it was not committed, and will come up again */
         return runner_leave(own->runner, name.hash, 0, error);
-    return settle_absent(own, set, name.hash, error) && settle_wake(own, set, error);
+    const FragmentEnd damaged = {.state = FRAGMENT_QUARANTINED, .time = clock_now(),
+                                 .reason = "A part of the message was damaged before it could be joined."};
+    HashSeek seek = {.hash = name.hash};
+    if (!is_in(own, CORRUPT_QUEUE, seek_hash, &seek, error))
+        return false;
+    if (seek.found)
+        return fragment_end(own->store, set->key, &damaged, error) && settle_wake(own, set, error);
+    if (!is_in(own, DEFRAGMENT_QUEUE, seek_hash, &seek, error) || !is_in(own, HOLD_QUEUE, seek_hash, &seek, error) ||
+        !is_in(own, SHUNT_QUEUE, seek_shunted, &seek, error))
+        return false;
+    if (!seek.found)
+        return fragment_settle(own->store, set->key, error) && settle_wake(own, set, error);
+    /* The set is open again, without that part, which is a new one should a person let it try again. The others wait as
+     * before. */
+    bool reopened;
+    if (!fragment_withdraw(own->store, set->joined_by, true, &reopened, error))
+        return false;
+    log_warn("list=%s queue=" DEFRAGMENT_QUEUE " set=%.12s result=open-again (the entry that joined it was set aside)",
+             set->list_id, set->key);
+    return settle_wake(own, set, error);
 }
 
 /* ---- joins that were made here ---- */
-
-/* The commit failed: where its entry is now decides. */
-static bool settle_failed(Defragment *own, const char *key, GError **error)
-{
-    g_autoptr(GError) fault = NULL;
-    g_autoptr(FragmentSet) set = fragment_find(own->store, key, &fault);
-    if (set)
-        return set->state != FRAGMENT_JOINED || set->settled || settle_one(own, set, error);
-    if (g_error_matches(fault, FAIL, FAIL_MISSING)) /* with its list */
-        return true;
-    return fail_with(error, &fault);
-}
 
 bool settle_joins(Defragment *own, GError **error)
 {
@@ -155,10 +131,17 @@ bool settle_joins(Defragment *own, GError **error)
         const Join *made = own->joins->pdata[i - 1];
         if (made->outcome)
             continue;
-        bool done = made->committed ? fragment_settle(own->store, made->key, error)
-                                    : settle_failed(own, made->key, error);
-        if (!done)
-            return false;
+        if (made->committed) {
+            if (!fragment_settle(own->store, made->key, error))
+                return false;
+        } else { /* the commit failed: where its entry is now decides */
+            g_autoptr(GError) fault = NULL;
+            g_autoptr(FragmentSet) set = fragment_find(own->store, made->key, &fault);
+            if (!set && !g_error_matches(fault, FAIL, FAIL_MISSING)) /* it may be gone with its list */
+                return fail_with(error, &fault);
+            if (set && set->state == FRAGMENT_JOINED && !set->settled && !settle_one(own, set, error))
+                return false;
+        }
         g_ptr_array_remove_index_fast(own->joins, i - 1);
     }
     return true;
