@@ -146,16 +146,6 @@ static bool look_for_entries(Spool *spool, bool *empty)
     return names != NULL;
 }
 
-/* Note since when nothing is in the spool. An entry that goes back to a queue which was looked through before is missed
- * once, but no post goes back twice. */
-static void note_empty(HostRunner *own)
-{
-    bool once, again;
-    int64_t asked = clock_now();
-    if (look_for_entries(own->spool, &once) && once && look_for_entries(own->spool, &again) && again)
-        own->host->empty_at = asked;
-}
-
 /* Learn how many recipients a second this host serves while it has some to serve, which is what it gets done
  * (runners/posts/fan_out.h). A look that finds nothing to do says nothing. */
 static void measure(HostRunner *own, const json_t *runners)
@@ -213,7 +203,12 @@ static void survey(HostRunner *own)
     measure(own, json_object_get(status, "runners"));
     json_decref(status);
     say(own, said);
-    note_empty(own);
+    /* Since when nothing is in the spool. An entry that goes back to a queue which was looked through before is missed
+     * once, but no post goes back twice. */
+    bool once, again;
+    int64_t asked = clock_now();
+    if (look_for_entries(own->spool, &once) && once && look_for_entries(own->spool, &again) && again)
+        own->host->empty_at = asked;
     own->survey_at = clock_monotonic() + SURVEY_INTERVAL;
 }
 

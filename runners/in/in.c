@@ -87,18 +87,6 @@ static bool find_held(const Post *post, int64_t number, Held **held, GError **er
     return *held || fail_unless(error, FAIL_MISSING, &fault);
 }
 
-/* Take the reasons of a post that was held at an earlier try from there. */
-static bool recall_held(ListRunnerPost *own, GError **error)
-{
-    Held *found;
-    if (!find_held(&own->post, own->number, &found, error))
-        return false;
-    g_autoptr(Held) held = found;
-    if (held)
-        post_add_reason(&own->post, "%s", held->reason);
-    return true;
-}
-
 /* From here on, a number under which an effect is recorded is that of a post that waits for its time. */
 #define SCHEDULED_FROM (INT64_C(1) << 62)
 
@@ -114,8 +102,15 @@ static bool decide(ListRunnerPost *own, GError **error)
         own->verdict = own->number > 0 && !own->scheduled ? VERDICT_HOLD : VERDICT_ACCEPT;
         post->post_id = own->number < 0 ? -own->number : 0;
     }
-    if (numbered && own->verdict == VERDICT_HOLD)
-        return recall_held(own, error);
+    if (numbered && own->verdict == VERDICT_HOLD) { /* its reasons are in the row */
+        Held *found;
+        if (!find_held(post, own->number, &found, error))
+            return false;
+        g_autoptr(Held) held = found;
+        if (held)
+            post_add_reason(post, "%s", held->reason);
+        return true;
+    }
     Verdict verdict;
     if (!judge_run(post, &verdict, error)) /* again where it is known: it finds the member and the hits */
         return false;
@@ -203,41 +198,25 @@ static bool tell_over(Work *work, ListRunnerPost *own, GError **error)
 #define PASSWORDS_MOST_UNKNOWN 1000
 
 /* These are the wrong passwords of the batch in hand, which are not in the database yet: of char *, as
- * password_source() has it. */
+ * decide_with_password() has it. */
 static GPtrArray *wrong_passwords;
 
-/* Return the source of a password, as wrong ones are counted, and how many wrong ones may come from there; g_free(). */
-static char *password_source(const Post *post, int64_t *most)
-{
-    g_autofree char *host = list_runner_host(post->message), *network = host ? ip_network(host) : NULL;
-    *most = network ? PASSWORDS_MOST : PASSWORDS_MOST_UNKNOWN;
-    return g_strdup_printf("%s %s", post->list->list_id, network ? network : "-");
-}
-
-/* Is a password looked at? Not after too many wrong ones from there; then the post is judged as one without. */
-static bool may_try_password(const Post *post, char **source, bool *may, GError **error)
-{
-    int64_t wrong, most;
-    *source = password_source(post, &most);
-    if (!account_count(post->store, ACCOUNT_PASSWORDS, *source, post->now, &wrong, error))
-        return false;
-    for (unsigned at = 0; at < wrong_passwords->len; at++)
-        wrong += g_str_equal(wrong_passwords->pdata[at], *source);
-    *may = wrong < most;
-    if (!*may)
-        log_warn("%s list=%s a password is not looked at: %" PRId64 " wrong ones came from there within an hour",
-                 post->trace, post->list->list_id, most);
-    return true;
-}
-
-/* Run the rules, with the password of a moderator that stood in the post. */
+/* Run the rules, with the password of a moderator that stood in the post. After too many wrong ones from the same
+ * network none is looked at; then the post is judged as one without. */
 static bool decide_with_password(ListRunnerPost *own, const char *password, GError **error)
 {
     Post *post = &own->post;
-    g_autofree char *source = NULL;
-    bool may;
-    if (!may_try_password(post, &source, &may, error))
+    g_autofree char *host = list_runner_host(post->message), *network = host ? ip_network(host) : NULL;
+    g_autofree char *source = g_strdup_printf("%s %s", post->list->list_id, network ? network : "-");
+    int64_t wrong, most = network ? PASSWORDS_MOST : PASSWORDS_MOST_UNKNOWN;
+    if (!account_count(post->store, ACCOUNT_PASSWORDS, source, post->now, &wrong, error))
         return false;
+    for (unsigned at = 0; at < wrong_passwords->len; at++)
+        wrong += g_str_equal(wrong_passwords->pdata[at], source);
+    bool may = wrong < most;
+    if (!may)
+        log_warn("%s list=%s a password is not looked at: %" PRId64 " wrong ones came from there within an hour",
+                 post->trace, post->list->list_id, most);
     post->password = may ? password : NULL;
     bool done = decide(own, error);
     post->password = NULL;
@@ -248,13 +227,6 @@ static bool decide_with_password(ListRunnerPost *own, const char *password, GErr
         own->wrong_password = g_steal_pointer(&source);
     }
     return done;
-}
-
-static bool count_wrong_password(const ListRunnerPost *own, GError **error)
-{
-    int64_t total;
-    return !own->wrong_password ||
-           account_add(own->post.store, ACCOUNT_PASSWORDS, own->wrong_password, own->post.now, &total, error);
 }
 
 static bool begin_batch(Runner *runner, GError **error)
@@ -314,32 +286,6 @@ static bool may_answer(Runner *runner, ListRunnerPost *own, bool *allowed, GErro
     return letter_allowed(letters_of(runner, own), own->post.list, own->post.sender, allowed, error);
 }
 
-/* number stays 0 for mail to the owners, which is not counted. */
-static bool accept_post(ListRunnerPost *own, GError **error)
-{
-    Post *post = &own->post;
-    if (g_str_equal(list_runner_asked(own->entry), TO_OWNER))
-        return true;
-    post->post_id = post->next_id;
-    if (!(post->next_id > 0 ? list_take_number(post->store, post->list->list_id, post->now, post->next_id, error)
-                            : list_count_post(post->store, post->list->list_id, post->now, &post->post_id, error)))
-        return false;
-    own->number = -post->post_id;
-    return true;
-}
-
-/* A stranger whose post is held is a nonmember of the list from then on, as with Mailman, so that moderators can say
- * what becomes of the next one. */
-static bool know_stranger(Post *post, GError **error)
-{
-    g_autoptr(GError) refusal = NULL;
-    const GPtrArray *senders = post_senders(post);
-    return !g_ptr_array_find_with_equal_func(post->hits, "nonmember-moderation", g_str_equal, NULL) ||
-           senders->len == 0 ||
-           stranger_note(post->store, post->list->list_id, senders->pdata[0], post->now, &refusal) ||
-           fail_unless(error, FAIL_NEVER, &refusal);
-}
-
 /* A stranger's post may wait for the stranger instead of a moderator. *asked: a letter goes to the address in From. */
 static bool ask_sender(Runner *runner, ListRunnerPost *own, const Held *held, bool *asked, GError **error)
 {
@@ -360,11 +306,22 @@ static bool ask_sender(Runner *runner, ListRunnerPost *own, const Held *held, bo
 static bool hold_post(Runner *runner, ListRunnerPost *own, GError **error)
 {
     Held *found;
-    const List *list = own->post.list;
+    Post *post = &own->post;
+    const List *list = post->list;
+    const GPtrArray *senders = post_senders(post);
     bool asked, poster = false;
-    if (!own->before && (!store_held(own, error) || !know_stranger(&own->post, error)))
+    if (!own->before && !store_held(own, error))
         return false;
-    if (!find_held(&own->post, own->number, &found, error))
+    /* A stranger whose post is held is a nonmember of the list from then on, as with Mailman, so that moderators can
+     * say what becomes of the next one. */
+    if (!own->before && senders->len > 0 &&
+        g_ptr_array_find_with_equal_func(post->hits, "nonmember-moderation", g_str_equal, NULL)) {
+        g_autoptr(GError) refusal = NULL;
+        if (!stranger_note(post->store, list->list_id, senders->pdata[0], post->now, &refusal) &&
+            !fail_unless(error, FAIL_NEVER, &refusal))
+            return false;
+    }
+    if (!find_held(post, own->number, &found, error))
         return false;
     g_autoptr(Held) held = found;
     if (!held)
@@ -375,7 +332,7 @@ static bool hold_post(Runner *runner, ListRunnerPost *own, GError **error)
         return true;
     if (list->settings->respond_to_post_requests && !may_answer(runner, own, &poster, error))
         return false;
-    return (!poster || held_tell_poster(letters_of(runner, own), list, held, own->post.sender, error)) &&
+    return (!poster || held_tell_poster(letters_of(runner, own), list, held, post->sender, error)) &&
            held_tell_moderators(letters_of(runner, own), list, held, error);
 }
 
@@ -401,21 +358,33 @@ static bool respond(Runner *runner, ListRunnerPost *own, GError **error)
 
 static bool settle(Runner *runner, ListRunnerPost *own, GError **error)
 {
+    Post *post = &own->post;
     const char *peer = meta_string(entry_meta(own->entry), KEY_PEER, "");
-    bool done = canary_door_note(own->post.store, ((const ListRunner *)runner_data(runner))->site.config,
-                                 own->post.list->list_id, peer, own->post.now, error) &&
-                count_wrong_password(own, error) &&
-                (own->before || judge_enter(&own->post, &own->verdict, &own->stranger, error)) &&
-                respond(runner, own, error);
-    if (done && own->verdict == VERDICT_ACCEPT && (own->schedule.due > 0 || own->scheduled))
+    int64_t total;
+    if (!canary_door_note(post->store, ((const ListRunner *)runner_data(runner))->site.config, post->list->list_id,
+                          peer, post->now, error) ||
+        (own->wrong_password &&
+         !account_add(post->store, ACCOUNT_PASSWORDS, own->wrong_password, post->now, &total, error)) ||
+        (!own->before && !judge_enter(post, &own->verdict, &own->stranger, error)) || !respond(runner, own, error))
+        return false;
+    bool done = true;
+    if (own->verdict == VERDICT_ACCEPT && (own->schedule.due > 0 || own->scheduled)) {
         done = schedule_post(letters_of(runner, own), own, error);
-    else if (done && own->verdict == VERDICT_ACCEPT)
-        done = (own->before || accept_post(own, error)) &&
-               (own->schedule.over == 0 || tell_over(letters_of(runner, own), own, error));
-    else if (done && own->verdict == VERDICT_HOLD)
+    } else if (own->verdict == VERDICT_ACCEPT) {
+        if (!own->before && !g_str_equal(list_runner_asked(own->entry), TO_OWNER)) { /* which is not counted */
+            post->post_id = post->next_id;
+            if (!(post->next_id > 0
+                      ? list_take_number(post->store, post->list->list_id, post->now, post->next_id, error)
+                      : list_count_post(post->store, post->list->list_id, post->now, &post->post_id, error)))
+                return false;
+            own->number = -post->post_id;
+        }
+        done = own->schedule.over == 0 || tell_over(letters_of(runner, own), own, error);
+    } else if (own->verdict == VERDICT_HOLD) {
         done = hold_post(runner, own, error);
-    else if (done && own->verdict == VERDICT_REJECT)
+    } else if (own->verdict == VERDICT_REJECT) {
         done = may_answer(runner, own, &own->tell, error);
+    }
     return done && (own->before || own->number == 0 ||
                     list_runner_record_effect(runner, own->entry, own->number, error));
 }
@@ -423,22 +392,6 @@ static bool settle(Runner *runner, ListRunnerPost *own, GError **error)
 static bool end_batch(Runner *runner, GError **error)
 {
     return list_runner_settle(runner, settle, error);
-}
-
-static bool act(Runner *runner, ListRunnerPost *own, Outcome *outcome, GError **error)
-{
-    switch (own->verdict) {
-    case VERDICT_ACCEPT:
-        if (own->scheduled)
-            return true;
-        return post_hop(runner, own->entry, &own->post, outcome, error);
-    case VERDICT_REJECT:
-        if (own->tell)
-            post_send_letter(&own->post, "rejected", own->post.sender, true);
-        return post_leave(runner, own->entry, &own->post, outcome, error);
-    default:
-        return true; /* held, or discarded: the log line is all that is left */
-    }
 }
 
 /* The site may want to try changes with what the list does not let pass, by its rules or its content filter. */
@@ -498,16 +451,23 @@ static void tell_outside(Runner *runner, const ListRunnerPost *own, const char *
     list_runner_work_into(work, outcome);
 }
 
+/* Of a post that is held, or discarded, the log line is all that is left. */
 static bool finish(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
     g_autoptr(ListRunnerPost) own = list_runner_take(runner, outcome);
-    const Post *post = &own->post;
+    Post *post = &own->post;
     if (own->letters)
         list_runner_work_into(own->letters, outcome);
     g_autofree char *raw = message_value(post->message, "Subject"); /* before handlers change it */
     g_autofree char *subject = raw ? header_decode(raw) : NULL;
-    if (!act(runner, own, outcome, error))
+    if (own->verdict == VERDICT_ACCEPT && !own->scheduled && !post_hop(runner, entry, post, outcome, error))
         return false;
+    if (own->verdict == VERDICT_REJECT) {
+        if (own->tell)
+            post_send_letter(post, "rejected", post->sender, true);
+        if (!post_leave(runner, entry, post, outcome, error))
+            return false;
+    }
     keep_refused(own, ((const ListRunner *)runner_data(runner))->site.config);
     tell_outside(runner, own, subject, outcome);
     const char *result = own->scheduled           ? "scheduled"
