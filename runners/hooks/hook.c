@@ -36,22 +36,6 @@ static GBytes *read_key(const char *path, GError **error)
     return NULL;
 }
 
-static Hook *read_hook(const Config *config, const char *name, GError **error)
-{
-    g_autofree char *section = g_strconcat("hook.", name, NULL);
-    g_autoptr(Hook) hook = g_new0(Hook, 1);
-    hook->name = name;
-    hook->url = config_string(config, section, "url");
-    hook->events = config_list(config, section, "events");
-    hook->lists = config_list(config, section, "lists");
-    hook->timeout = config_duration(config, "hooks", "timeout");
-    hook->key = read_key(config_string(config, section, "secret_file"), error);
-    if (hook->key)
-        return g_steal_pointer(&hook);
-    g_prefix_error(error, "[%s] secret_file: ", section);
-    return NULL;
-}
-
 GPtrArray *hooks_read(const Config *config, GError **error)
 {
     g_autoptr(GPtrArray) hooks = g_ptr_array_new_with_free_func((GDestroyNotify)hook_free);
@@ -59,10 +43,18 @@ GPtrArray *hooks_read(const Config *config, GError **error)
         g_autofree char *section = g_strconcat("hook.", *name, NULL);
         if (!config_bool(config, section, "enabled"))
             continue;
-        Hook *hook = read_hook(config, *name, error);
-        if (!hook)
-            return NULL;
+        Hook *hook = g_new0(Hook, 1);
         g_ptr_array_add(hooks, hook);
+        hook->name = *name;
+        hook->url = config_string(config, section, "url");
+        hook->events = config_list(config, section, "events");
+        hook->lists = config_list(config, section, "lists");
+        hook->timeout = config_duration(config, "hooks", "timeout");
+        hook->key = read_key(config_string(config, section, "secret_file"), error);
+        if (!hook->key) {
+            g_prefix_error(error, "[%s] secret_file: ", section);
+            return NULL;
+        }
     }
     return g_steal_pointer(&hooks);
 }
@@ -90,16 +82,6 @@ static char *hook_signature(const Hook *hook, const char *id, int64_t time, GByt
     return g_strconcat("v1,", text, NULL);
 }
 
-/* Set the error that people read of an answer that refused: its number and the beginning of its text, on one line. */
-static void set_refusal(const Hook *hook, const HttpAnswer *answer, GError **error)
-{
-    g_autofree char *text = g_utf8_make_valid(answer->body->str, (gssize)answer->body->len);
-    for (char *at = text; *at; at++)
-        if (g_ascii_iscntrl(*at) || *at == '"')
-            *at = ' ';
-    fail(error, FAIL_LATER, "%s answered %ld %s", hook->url, answer->status, g_strstrip(text));
-}
-
 HookResult hook_send(const Hook *hook, const HookDelivery *delivery, GError **error)
 {
     gsize length;
@@ -118,7 +100,12 @@ HookResult hook_send(const Hook *hook, const HookDelivery *delivery, GError **er
         return HOOK_FAILED;
     if (answer.status >= 200 && answer.status < 300)
         return HOOK_TAKEN;
-    set_refusal(hook, &answer, error);
+    /* People read of a refusal its number and the beginning of its text, on one line. */
+    g_autofree char *text = g_utf8_make_valid(answer.body->str, (gssize)answer.body->len);
+    for (char *at = text; *at; at++)
+        if (g_ascii_iscntrl(*at) || *at == '"')
+            *at = ' ';
+    fail(error, FAIL_LATER, "%s answered %ld %s", hook->url, answer.status, g_strstrip(text));
     bool of_event = answer.status >= 400 && answer.status < 500 && answer.status != 408 && answer.status != 429;
     return of_event ? HOOK_REFUSED : HOOK_FAILED;
 }

@@ -128,25 +128,19 @@ static void divide(Hooks *own, Entry *entry, Outcome *outcome)
     }
 }
 
-static bool note_all(Hooks *own, GError **error)
-{
-    if (!store_begin_people(own->store, NULL, error))
-        return false;
-    for (guint at = 0; at < own->fresh->len; at++)
-        if (!event_row_add(own->store, &((Fresh *)own->fresh->pdata[at])->event, error)) {
-            store_rollback(own->store);
-            return false;
-        }
-    return store_commit(own->store, error);
-}
-
 /* Only the events come again when the store fails: deliveries of the batch were made, and must not be made twice. */
 static bool hooks_end(Runner *runner, GError **error)
 {
     (void)error;
     Hooks *own = runner_data(runner);
     g_autoptr(GError) fault = NULL;
-    own->noted = own->fresh->len > 0 && note_all(own, &fault);
+    bool added = own->fresh->len > 0 && store_begin_people(own->store, NULL, &fault);
+    for (guint at = 0; added && at < own->fresh->len; at++)
+        if (!event_row_add(own->store, &((Fresh *)own->fresh->pdata[at])->event, &fault)) {
+            store_rollback(own->store);
+            added = false;
+        }
+    own->noted = added && store_commit(own->store, &fault);
     for (guint at = 0; fault && at < own->fresh->len; at++) {
         Outcome *outcome = ((Fresh *)own->fresh->pdata[at])->outcome;
         g_ptr_array_set_size(outcome->drafts, 0);
@@ -221,21 +215,6 @@ static void wait_for_hook(const Hooks *own, const Hook *hook, Entry *entry, Outc
     set_aside(outcome, reason);
 }
 
-static HookResult send(Runner *runner, Hook *hook, Entry *entry, GError **error)
-{
-    g_autoptr(GBytes) message = entry_message(entry);
-    const HookDelivery delivery = {meta_string(entry_meta(entry), KEY_EVENT_ID, ""), message, runner_alive, runner};
-    int64_t begun = clock_monotonic();
-    HookResult result = hook_send(hook, &delivery, error);
-    int64_t took = clock_monotonic() - begun;
-    hook->spent += took >= SLOW ? took : 0;
-    if (hook->spent >= TURN) {
-        hook->rests_until = clock_steady() + hook->spent;
-        hook->spent = 0;
-    }
-    return result;
-}
-
 static void deliver(Runner *runner, Hook *hook, Entry *entry, Outcome *outcome)
 {
     Hooks *own = runner_data(runner);
@@ -247,8 +226,17 @@ static void deliver(Runner *runner, Hook *hook, Entry *entry, Outcome *outcome)
         wait_for_hook(own, hook, entry, outcome, &tries);
         return;
     }
-    HookResult result = send(runner, hook, entry, &refusal);
     const char *event = meta_string(meta, KEY_EVENT, ""), *id = meta_string(meta, KEY_EVENT_ID, "");
+    g_autoptr(GBytes) message = entry_message(entry);
+    const HookDelivery delivery = {id, message, runner_alive, runner};
+    int64_t begun = clock_monotonic();
+    HookResult result = hook_send(hook, &delivery, &refusal);
+    int64_t took = clock_monotonic() - begun;
+    hook->spent += took >= SLOW ? took : 0;
+    if (hook->spent >= TURN) { /* others have waited for this one */
+        hook->rests_until = clock_steady() + hook->spent;
+        hook->spent = 0;
+    }
     now = clock_now();
     if (result == HOOK_FAILED && runner_stopping(runner)) { /* we may have cut it off: that is no fault of the hook */
         put_again(entry, outcome, &tries, now + 1);

@@ -95,16 +95,10 @@ static void on_timer(evutil_socket_t fd, short what, void *data)
         arm(brake, LOOK_INTERVAL);
 }
 
-/* "more than 100000", where no more were counted. */
-static char *amount(const Brake *brake)
-{
-    bool all = brake->flow.waiting < in_flow_most(&brake->flow);
-    return g_strdup_printf("%s%" PRIu64, all ? "" : "more than ", brake->flow.waiting);
-}
-
 static void tell(Brake *brake, bool changed)
 {
-    g_autofree char *waiting = amount(brake);
+    bool all = brake->flow.waiting < in_flow_most(&brake->flow); /* no more were counted */
+    g_autofree char *waiting = g_strdup_printf("%s%" PRIu64, all ? "" : "more than ", brake->flow.waiting);
     double delay = (double)brake->delay / CLOCK_SECOND;
     if (!brake->flow.slow) {
         log_info("intake runs free again after %" PRId64 " s: %" PRIu64 " replies were held; %s entries wait in in, "

@@ -44,19 +44,13 @@ static const char *queue_of(ListAddressTo to)
     }
 }
 
-static bool has_too_many_hops(const Message *message)
-{
-    unsigned hops = 0;
-    for (size_t at = 0; message_find(message, "Received", &at); at++)
-        if (++hops > HOPS_MAX)
-            return true;
-    return false;
-}
-
 static void read_message(TransactionParts *shared)
 {
     g_autoptr(Message) message = message_new(shared->transaction->message);
-    shared->loops = has_too_many_hops(message);
+    unsigned hops = 0;
+    for (size_t at = 0; hops <= HOPS_MAX && message_find(message, "Received", &at); at++)
+        hops++;
+    shared->loops = hops > HOPS_MAX;
     shared->is_partial = partial_read(message, &shared->partial);
     shared->message_id = message_id_brief(message);
     if (shared->message_id) {
@@ -115,38 +109,27 @@ static Draft *make_draft(TransactionParts *shared, const LmtpRecipient *recipien
     return draft;
 }
 
-/* The refusal of a message that is too large for the list, or whose size cannot be judged now; NULL: it is not. */
-static const char *refuse_size(const TransactionParts *shared, const ListAddress *address)
-{
-    uint64_t most;
-    g_autoptr(GError) error = NULL;
-    if (!lists_size_limit(shared->site->lists, address, &most, &error))
-        return ENTRIES_NO_DATABASE;
-    return most > 0 && g_bytes_get_size(shared->transaction->message) > most ? ENTRIES_TOO_LARGE : NULL;
-}
-
-/* Whether it is refused, or a part to be joined with others. Parts are only joined for the list itself, not for its
- * owners. */
-static FragmentAnswer decide(const TransactionParts *shared, const LmtpRecipient *recipient)
-{
-    const ListAddress *address = recipient->data;
-    FragmentAnswer answer = {0};
-    answer.refusal = g_strdup(shared->loops ? LOOPS : refuse_size(shared, address));
-    if (answer.refusal || !shared->is_partial || address->to != LIST_ADDRESS_POSTING)
-        return answer;
-    FragmentOffer offer = {address->list_id, partial_sender(&shared->partial, shared->transaction->sender),
-                           &shared->partial,
-                           g_bytes_get_size(shared->transaction->message)};
-    g_autoptr(GError) error = NULL;
-    if (!fragments_decide(shared->site->fragments, &offer, &answer, &error))
-        answer.refusal = g_strdup(ENTRIES_NO_DATABASE);
-    return answer;
-}
-
+/* Whether the recipient is refused, or gets an entry, which may be a part to be joined with others. Parts are only
+ * joined for the list itself, not for its owners. */
 static void add_entry(Entries *entries, TransactionParts *shared, guint place)
 {
     const LmtpRecipient *recipient = lmtp_recipient(shared->transaction, place);
-    FragmentAnswer answer = decide(shared, recipient);
+    const ListAddress *address = recipient->data;
+    uint64_t most, size = g_bytes_get_size(shared->transaction->message);
+    g_autoptr(GError) error = NULL;
+    FragmentAnswer answer = {0};
+    if (shared->loops)
+        answer.refusal = g_strdup(LOOPS);
+    else if (!lists_size_limit(shared->site->lists, address, &most, &error))
+        answer.refusal = g_strdup(ENTRIES_NO_DATABASE);
+    else if (most > 0 && size > most)
+        answer.refusal = g_strdup(ENTRIES_TOO_LARGE);
+    if (!answer.refusal && shared->is_partial && address->to == LIST_ADDRESS_POSTING) {
+        FragmentOffer offer = {address->list_id, partial_sender(&shared->partial, shared->transaction->sender),
+                               &shared->partial, size};
+        if (!fragments_decide(shared->site->fragments, &offer, &answer, &error))
+            answer.refusal = g_strdup(ENTRIES_NO_DATABASE);
+    }
     entries->refusals[place] = answer.refusal;
     if (answer.refusal)
         entries->of[place] = ENTRIES_NONE;

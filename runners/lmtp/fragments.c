@@ -43,29 +43,21 @@ static bool is_known(Store *store, const char *key, bool *known, GError **error)
     return set || fail_unless(error, FAIL_MISSING, &fault);
 }
 
-/* Counts anew what was counted longer ago than COUNT_TRUST_US. */
-static bool refresh(Fragments *fragments, Store *store, GError **error)
-{
-    int64_t now = clock_monotonic(), age = MAX(COUNT_TRUST_US, COUNT_SHARE * fragments->count_cost);
-    if (fragments->counted_at != 0 && now - fragments->counted_at < age)
-        return true;
-    const char *host = config_string(fragments->config, "site", "hostname");
-    if (!fragment_count(store, host, &fragments->waiting, error))
-        return false;
-    fragments->since = 0;
-    fragments->counted_at = clock_monotonic();
-    fragments->count_cost = fragments->counted_at - now;
-    return true;
-}
-
 /* Bytes alone are counted here: where too many sets wait, the runner gives up old ones. Sets that were begun may still
  * be completed when no new one may be opened: a quarter of the room is theirs. */
 static bool admit(Fragments *fragments, Store *store, const FragmentOffer *offer, FragmentAnswer *answer,
                   GError **error)
 {
     int64_t most = (int64_t)config_size(fragments->config, "defragment", "max_waiting");
-    if (!refresh(fragments, store, error))
-        return false;
+    int64_t now = clock_monotonic(), age = MAX(COUNT_TRUST_US, COUNT_SHARE * fragments->count_cost);
+    if (fragments->counted_at == 0 || now - fragments->counted_at >= age) {
+        const char *host = config_string(fragments->config, "site", "hostname");
+        if (!fragment_count(store, host, &fragments->waiting, error))
+            return false;
+        fragments->since = 0;
+        fragments->counted_at = clock_monotonic();
+        fragments->count_cost = fragments->counted_at - now;
+    }
     int64_t used = fragments->waiting.octets + fragments->since;
     bool room = used < most;
     if (!room && used + (int64_t)offer->size < most + most / 4 && !is_known(store, answer->key, &room, error))

@@ -201,20 +201,15 @@ static void answer(Lmtp *lmtp, LmtpJob *job)
     g_free(job);
 }
 
-static void refuse_all(const LmtpClient *client, LmtpTransaction *transaction, const char *reply)
-{
-    for (guint i = 0; i < transaction->recipients->len; i++)
-        refuse(client, transaction, i, reply);
-    lmtp_session_answer(client->session, transaction);
-}
-
 static void on_message(LmtpSession *session, LmtpTransaction *transaction, void *data)
 {
     Lmtp *lmtp = data;
     LmtpClient *client = lmtp_session_data(session);
     /* Each recipient's entry has the message; one of them is in the server's memory, and counted there. */
     if (!has_space(lmtp, (transaction->recipients->len - 1) * (uint64_t)g_bytes_get_size(transaction->message))) {
-        refuse_all(client, transaction, NO_SPACE);
+        for (guint i = 0; i < transaction->recipients->len; i++)
+            refuse(client, transaction, i, NO_SPACE);
+        lmtp_session_answer(client->session, transaction);
         return;
     }
     const char *name = lmtp_session_client(session);
