@@ -203,18 +203,6 @@ static void send_page(ControlPeer *client, const char *status, const char *body)
 
 static void read_lines(ControlPeer *client);
 
-static void send_metrics(ControlPeer *client, const json_t *status)
-{
-    g_autoptr(GString) text = metrics_text(status, client->destinations);
-    if (!client->scrape) {
-        send_reply(client, json_pack("{s:b,s:s,s:s?}", "ok", 1, "metrics", text->str, "fault", client->fault));
-        return;
-    }
-    if (client->fault)
-        g_string_append_printf(text, "# %s\n", client->fault);
-    send_page(client, "200 OK", text->str);
-}
-
 /* When both the queues and the runners have been asked. */
 static void answer_asked(ControlPeer *client)
 {
@@ -224,8 +212,14 @@ static void answer_asked(ControlPeer *client)
     json_object_set_new(status, "waiting", g_steal_pointer(&client->waiting));
     json_object_set_new(status, "pending", json_integer(client->pending));
     if (client->asked == GATHER_FIGURES) {
-        send_metrics(client, status);
+        g_autoptr(GString) text = metrics_text(status, client->destinations);
         json_decref(status);
+        if (client->scrape && client->fault)
+            g_string_append_printf(text, "# %s\n", client->fault);
+        if (client->scrape)
+            send_page(client, "200 OK", text->str);
+        else
+            send_reply(client, json_pack("{s:b,s:s,s:s?}", "ok", 1, "metrics", text->str, "fault", client->fault));
     } else {
         json_object_set(status, "troubles", client->destinations);
         json_object_set_new(status, "troubles_fault", client->fault ? json_string(client->fault) : json_null());
@@ -337,16 +331,6 @@ static void answer(ControlPeer *client, const char *line)
     send_reply(client, reply);
 }
 
-/* The header of an HTTP request has ended. */
-static void answer_scrape(ControlPeer *client)
-{
-    g_auto(GStrv) words = g_strsplit(client->scrape, " ", 3);
-    if (g_strcmp0(words[1], "/metrics") == 0)
-        ask(client, GATHER_FIGURES, false);
-    else
-        send_page(client, "404 Not Found", "There is only /metrics.\n");
-}
-
 static void on_event(struct bufferevent *stream, short what, void *data)
 {
     ControlPeer *client = data;
@@ -374,9 +358,13 @@ static void read_lines(ControlPeer *client)
         char *line = evbuffer_readln(input, NULL, client->scrape ? EVBUFFER_EOL_CRLF : EVBUFFER_EOL_LF);
         if (!line)
             break;
-        if (client->scrape && *line == '\0')
-            answer_scrape(client);
-        else if (!client->scrape && g_str_has_prefix(line, "GET "))
+        if (client->scrape && *line == '\0') { /* the header of an HTTP request has ended */
+            g_auto(GStrv) words = g_strsplit(client->scrape, " ", 3);
+            if (g_strcmp0(words[1], "/metrics") == 0)
+                ask(client, GATHER_FIGURES, false);
+            else
+                send_page(client, "404 Not Found", "There is only /metrics.\n");
+        } else if (!client->scrape && g_str_has_prefix(line, "GET "))
             client->scrape = g_strdup(line);
         else if (!client->scrape)
             answer(client, line);
@@ -441,19 +429,6 @@ static bool door_open(ControlDoor *door, GError **error)
     return true;
 }
 
-static bool renew_doors(Control *control, GError **error)
-{
-    for (unsigned at = 0; at < G_N_ELEMENTS(control->doors); at++) {
-        ControlDoor *door = &control->doors[at];
-        if (access(door->path, F_OK) == 0)
-            continue;
-        if (!door_open(door, error))
-            return false;
-        log_info("%s was gone, and is made again", door->path);
-    }
-    return true;
-}
-
 /* Runners get the sockets that they listen on at their start. */
 static bool renew_listeners(Master *master, GError **error)
 {
@@ -480,9 +455,18 @@ static void on_look(evutil_socket_t fd, short what, void *data)
     Control *control = data;
     Master *master = control->master;
     g_autoptr(GError) error = NULL;
-    bool sound = privileges_make_directory(master->plan->runtime, NULL, &error) && renew_doors(control, &error) &&
-                 (access(master->config_copy, F_OK) == 0 || reload_keep(master, master->config_text, &error)) &&
-                 (master->stopping || renew_listeners(master, &error));
+    bool sound = privileges_make_directory(master->plan->runtime, NULL, &error);
+    for (unsigned at = 0; sound && at < G_N_ELEMENTS(control->doors); at++) {
+        ControlDoor *door = &control->doors[at];
+        if (access(door->path, F_OK) == 0)
+            continue;
+        sound = door_open(door, &error);
+        if (sound)
+            log_info("%s was gone, and is made again", door->path);
+    }
+    sound = sound &&
+            (access(master->config_copy, F_OK) == 0 || reload_keep(master, master->config_text, &error)) &&
+            (master->stopping || renew_listeners(master, &error));
     if (!sound && g_strcmp0(control->fault, error->message) != 0)
         log_error("%s; nobody can ask or order anything until it is there again and may be written by this user",
                   error->message);
@@ -490,41 +474,25 @@ static void on_look(evutil_socket_t fd, short what, void *data)
     control->fault = sound ? NULL : g_strdup(error->message);
 }
 
-static void door_close(ControlDoor *door)
+Control *control_new(Master *master, GError **error)
 {
-    if (door->listener) {
-        evconnlistener_free(door->listener);
-        unlink(door->path);
-    }
-    if (door->pause)
-        event_free(door->pause);
-    g_free(door->path);
-}
-
-static bool open_doors(Control *control, GError **error)
-{
-    const Plan *plan = control->master->plan;
+    const Plan *plan = master->plan;
     const ControlDoor doors[] = {
         {.path = g_build_filename(plan->runtime, CONTROL_SOCKET, NULL), .mode = 0660, .commands = true},
         {.path = g_build_filename(plan->runtime, CONTROL_MONITOR_SOCKET, NULL), .mode = plan->monitor_mode},
     };
+    Control *control = g_new0(Control, 1);
+    control->master = master;
+    control->clients = g_ptr_array_new_with_free_func((GDestroyNotify)client_free);
     bool sound = true;
     for (unsigned at = 0; at < G_N_ELEMENTS(doors); at++) {
         ControlDoor *door = &control->doors[at];
         *door = doors[at];
         door->control = control;
-        door->pause = evtimer_new(control->master->base, on_pause_over, door);
+        door->pause = evtimer_new(master->base, on_pause_over, door);
         sound = sound && door_open(door, error);
     }
-    return sound;
-}
-
-Control *control_new(Master *master, GError **error)
-{
-    Control *control = g_new0(Control, 1);
-    control->master = master;
-    control->clients = g_ptr_array_new_with_free_func((GDestroyNotify)client_free);
-    if (!open_doors(control, error)) {
+    if (!sound) {
         control_free(control);
         return NULL;
     }
@@ -536,23 +504,26 @@ Control *control_new(Master *master, GError **error)
     return control;
 }
 
-/* The loop has ended, perhaps in the turn that answered: the last words go out by hand. */
-static void flush_clients(const Control *control)
+void control_free(Control *control)
 {
+    /* The loop has ended, perhaps in the turn that answered: the last words go out by hand. */
     for (guint i = 0; i < control->clients->len; i++) {
         const ControlPeer *client = g_ptr_array_index(control->clients, i);
         struct evbuffer *output = bufferevent_get_output(client->stream);
         evbuffer_unfreeze(output, 1); /* which only the loop may drain otherwise */
         evbuffer_write(output, bufferevent_getfd(client->stream));
     }
-}
-
-void control_free(Control *control)
-{
-    flush_clients(control);
     g_clear_pointer(&control->look, event_free);
-    for (unsigned at = 0; at < G_N_ELEMENTS(control->doors); at++)
-        door_close(&control->doors[at]);
+    for (unsigned at = 0; at < G_N_ELEMENTS(control->doors); at++) {
+        ControlDoor *door = &control->doors[at];
+        if (door->listener) {
+            evconnlistener_free(door->listener);
+            unlink(door->path);
+        }
+        if (door->pause)
+            event_free(door->pause);
+        g_free(door->path);
+    }
     g_ptr_array_unref(control->clients);
     g_clear_pointer(&control->survey, survey_free);
     g_free(control->fault);

@@ -86,16 +86,6 @@ static void ask_over(Ask *ask, const char *why)
         event_active(gather->deadline, EV_TIMEOUT, 0);
 }
 
-static void take_reply(const Ask *ask, json_t *reply)
-{
-    size_t i;
-    json_t *destination;
-    json_array_foreach(json_object_get(reply, "destinations"), i, destination) {
-        json_object_set_new(destination, "instance", json_integer(ask->instance));
-        json_array_append(ask->gather->destinations, destination);
-    }
-}
-
 static void on_read(struct bufferevent *stream, void *data)
 {
     Ask *ask = data;
@@ -108,8 +98,12 @@ static void on_read(struct bufferevent *stream, void *data)
     }
     json_t *reply = json_loads(line, 0, NULL);
     bool good = json_is_true(json_object_get(reply, "ok"));
-    if (good)
-        take_reply(ask, reply);
+    size_t i;
+    json_t *destination;
+    json_array_foreach(good ? json_object_get(reply, "destinations") : NULL, i, destination) {
+        json_object_set_new(destination, "instance", json_integer(ask->instance));
+        json_array_append(ask->gather->destinations, destination);
+    }
     json_decref(reply);
     free(line);
     ask_over(ask, good ? NULL : "gives no answer that can be read");
@@ -119,26 +113,6 @@ static void on_event(struct bufferevent *stream, short what, void *data)
 {
     if (what & (BEV_EVENT_ERROR | BEV_EVENT_EOF | BEV_EVENT_TIMEOUT))
         ask_over(data, "hung up");
-}
-
-static void ask_child(Gather *gather, const Master *master, const Worker *worker)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    g_autofree char *name = g_strdup_printf("%s-%u", worker->group->plan->name, worker->instance);
-    g_autofree char *path = g_strdup_printf("%s/%s.sock", master->plan->runtime, name);
-    bool fits = g_strlcpy(address.sun_path, path, sizeof address.sun_path) < sizeof address.sun_path;
-    if (!fits || access(path, F_OK) != 0)
-        return;
-    Ask *ask = g_new0(Ask, 1);
-    *ask = (Ask){.gather = gather, .instance = worker->instance, .name = g_steal_pointer(&name)};
-    g_ptr_array_add(gather->asks, ask);
-    gather->open++;
-    ask->stream = bufferevent_socket_new(master->base, -1, BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
-    bufferevent_setcb(ask->stream, on_read, NULL, on_event, ask);
-    bufferevent_enable(ask->stream, EV_READ | EV_WRITE);
-    bufferevent_write(ask->stream, asks[gather->what].request, strlen(asks[gather->what].request));
-    if (bufferevent_socket_connect(ask->stream, (struct sockaddr *)&address, sizeof address) != 0)
-        ask_over(ask, "cannot be reached");
 }
 
 Gather *gather_destinations(const Master *master, GatherWhat what, GatherDone *done, void *data)
@@ -158,8 +132,22 @@ Gather *gather_destinations(const Master *master, GatherWhat what, GatherDone *d
         const Group *group = g_ptr_array_index(master->groups, i);
         for (guint k = 0; k < group->workers->len; k++) {
             const Worker *worker = g_ptr_array_index(group->workers, k);
-            if (worker->state == WORKER_READY)
-                ask_child(gather, master, worker);
+            struct sockaddr_un address = {.sun_family = AF_UNIX};
+            g_autofree char *name = g_strdup_printf("%s-%u", worker->group->plan->name, worker->instance);
+            g_autofree char *path = g_strdup_printf("%s/%s.sock", master->plan->runtime, name);
+            bool fits = g_strlcpy(address.sun_path, path, sizeof address.sun_path) < sizeof address.sun_path;
+            if (worker->state != WORKER_READY || !fits || access(path, F_OK) != 0)
+                continue;
+            Ask *ask = g_new0(Ask, 1);
+            *ask = (Ask){.gather = gather, .instance = worker->instance, .name = g_steal_pointer(&name)};
+            g_ptr_array_add(gather->asks, ask);
+            gather->open++;
+            ask->stream = bufferevent_socket_new(master->base, -1, BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+            bufferevent_setcb(ask->stream, on_read, NULL, on_event, ask);
+            bufferevent_enable(ask->stream, EV_READ | EV_WRITE);
+            bufferevent_write(ask->stream, asks[what].request, strlen(asks[what].request));
+            if (bufferevent_socket_connect(ask->stream, (struct sockaddr *)&address, sizeof address) != 0)
+                ask_over(ask, "cannot be reached");
         }
     }
     if (--gather->open == 0)

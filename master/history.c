@@ -129,13 +129,6 @@ static uint32_t bounded(uint64_t figure)
     return (uint32_t)MIN(figure, UINT32_MAX);
 }
 
-static void add_delays(HistoryDelays *kept, const Delays *delays)
-{
-    for (int until = 0; until < DELAY_KINDS; until++)
-        for (int i = 0; i < DELAYS_COLUMNS; i++)
-            kept->counts[until][i] = bounded((uint64_t)kept->counts[until][i] + delays->counts[until][i]);
-}
-
 void history_add(History *history, int64_t now, const HistorySample *samples, size_t count, const Delays *delays)
 {
     int64_t seconds = now / CLOCK_SECOND;
@@ -157,7 +150,9 @@ void history_add(History *history, int64_t now, const HistorySample *samples, si
             figures->backlog = MAX(figures->backlog, bounded(samples[i].backlog));
             figures->oldest = MAX(figures->oldest, bounded(samples[i].oldest));
         }
-        add_delays(kept, delays);
+        for (int until = 0; until < DELAY_KINDS; until++)
+            for (int i = 0; i < DELAYS_COLUMNS; i++)
+                kept->counts[until][i] = bounded((uint64_t)kept->counts[until][i] + delays->counts[until][i]);
         write_part(history, slot, sizeof *slot);
         write_part(history, kept, sizeof *kept);
     }

@@ -82,15 +82,6 @@ static bool clear_stale(const struct sockaddr_un *address, GError **error)
     return unlink(address->sun_path) == 0 || fail_errno(error, FAIL_CONFIG, "remove %s", address->sun_path);
 }
 
-/* The file has its mode from the first moment. A chmod by its name might meet another file, put there meanwhile. */
-static bool bind_unix(int fd, const struct sockaddr_un *address, mode_t mode)
-{
-    mode_t before = umask(0777 & ~mode);
-    bool bound = bind(fd, (const struct sockaddr *)address, sizeof *address) == 0;
-    umask(before);
-    return bound;
-}
-
 int listen_unix(const char *path, mode_t mode, GError **error)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -102,7 +93,13 @@ int listen_unix(const char *path, mode_t mode, GError **error)
     if (!clear_stale(&address, error))
         return -1;
     auto_fd fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 || !bind_unix(fd, &address, mode) || listen(fd, BACKLOG) != 0) {
+    /* The file has its mode from the first moment. A chmod by its name might meet another file, put there meanwhile. */
+    mode_t before = umask(0777 & ~mode);
+    bool bound = fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof address) == 0;
+    int number = errno;
+    umask(before);
+    errno = number;
+    if (!bound || listen(fd, BACKLOG) != 0) {
         fail_errno(error, FAIL_CONFIG, "bind %s", path);
         return -1;
     }
@@ -129,19 +126,6 @@ static bool split(char *text, char **host, char **port)
     return true;
 }
 
-static int bind_tcp(const struct addrinfo *found)
-{
-    auto_fd fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int yes = 1;
-    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0)
-        return -1;
-    if (found->ai_family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes) != 0)
-        return -1;
-    if (bind(fd, found->ai_addr, found->ai_addrlen) != 0 || listen(fd, BACKLOG) != 0)
-        return -1;
-    return auto_fd_steal(&fd);
-}
-
 static Socket *socket_at(const GPtrArray *among, const struct addrinfo *found)
 {
     for (guint i = 0; i < among->len; i++) {
@@ -152,63 +136,51 @@ static Socket *socket_at(const GPtrArray *among, const struct addrinfo *found)
     return NULL;
 }
 
-/* Return the socket that another text bound already. */
-static Socket *bound_at(const Listen *sockets, const struct addrinfo *found)
-{
-    GHashTableIter iter;
-    gpointer among;
-    Socket *before = NULL;
-    g_hash_table_iter_init(&iter, sockets->bound);
-    while (!before && g_hash_table_iter_next(&iter, NULL, &among))
-        before = socket_at(among, found);
-    return before ? g_rc_box_acquire(before) : NULL;
-}
-
-static in_port_t port_of(const struct addrinfo *found)
-{
-    return found->ai_family == AF_INET6 ? ((const struct sockaddr_in6 *)(const void *)found->ai_addr)->sin6_port
-                                        : ((const struct sockaddr_in *)(const void *)found->ai_addr)->sin_port;
-}
-
 static Socket *bind_new(const struct addrinfo *found)
 {
-    int fd = bind_tcp(found);
-    if (fd < 0)
+    int yes = 1;
+    bool six = found->ai_family == AF_INET6;
+    auto_fd fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
+        (six && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes) != 0) ||
+        bind(fd, found->ai_addr, found->ai_addrlen) != 0 || listen(fd, BACKLOG) != 0)
         return NULL;
+    in_port_t port = six ? ((const struct sockaddr_in6 *)(const void *)found->ai_addr)->sin6_port
+                         : ((const struct sockaddr_in *)(const void *)found->ai_addr)->sin_port;
     Socket *own = g_rc_box_new0(Socket);
-    own->fd = fd;
-    own->length = port_of(found) != 0 ? found->ai_addrlen : 0; /* the system chose one: it is nobody else's */
+    own->fd = auto_fd_steal(&fd);
+    own->length = port != 0 ? found->ai_addrlen : 0; /* the system chose one: it is nobody else's */
     memcpy(&own->address, found->ai_addr, found->ai_addrlen);
     return own;
 }
 
-/* A kernel without IPv6, or with none on its interfaces, while names still have such addresses. */
-static bool lacks_family(const struct addrinfo *found)
-{
-    return errno == EAFNOSUPPORT || (errno == EADDRNOTAVAIL && found->ai_family == AF_INET6);
-}
-
-/* Each address once; those of a family that the machine lacks are left out if there are others. */
+/* Each address once; those of a family that the machine lacks are left out if there are others. A socket that another
+ * text bound already is shared. */
 static bool bind_all(const Listen *sockets, const char *text, const struct addrinfo *first, GPtrArray *own,
                      GError **error)
 {
     for (const struct addrinfo *found = first; found; found = found->ai_next) {
         if (socket_at(own, found))
             continue;
-        Socket *one = bound_at(sockets, found);
-        if (!one)
-            one = bind_new(found);
+        GHashTableIter iter;
+        gpointer among;
+        Socket *one = NULL;
+        g_hash_table_iter_init(&iter, sockets->bound);
+        while (!one && g_hash_table_iter_next(&iter, NULL, &among))
+            one = socket_at(among, found);
+        one = one ? g_rc_box_acquire(one) : bind_new(found);
         if (one) {
             g_ptr_array_add(own, one);
             continue;
         }
+        /* A kernel without IPv6, or with none on its interfaces, while names still have such addresses. */
         int number = errno;
         bool others = own->len > 0 || found->ai_next;
+        bool lacks = number == EAFNOSUPPORT || (number == EADDRNOTAVAIL && found->ai_family == AF_INET6);
         char numeric[NI_MAXHOST] = "?";
-        bool lacks = others && lacks_family(found);
         getnameinfo(found->ai_addr, found->ai_addrlen, numeric, sizeof numeric, NULL, 0, NI_NUMERICHOST);
         errno = number;
-        if (!lacks)
+        if (!others || !lacks)
             return fail_errno(error, FAIL_CONFIG, "bind %s (%s)", text, numeric);
         log_warn("%s: %s is left out: %s", text, numeric, g_strerror(number));
     }
@@ -231,22 +203,14 @@ static bool open_tcp(const Listen *sockets, const char *address, GPtrArray *own,
 }
 
 /* The file has its group from the first moment, as it has its mode. */
-static int listen_in_group(const char *path, mode_t mode, gid_t group, GError **error)
+static bool open_unix(const Listen *sockets, const char *path, mode_t mode, GPtrArray *own, GError **error)
 {
-    gid_t before = getegid();
-    if (group != before && setegid(group) != 0) {
-        fail_errno(error, FAIL_CONFIG, "bind %s for the group %u", path, group);
-        return -1;
-    }
+    gid_t before = getegid(), group = geteuid() == 0 ? sockets->group : before;
+    if (group != before && setegid(group) != 0)
+        return fail_errno(error, FAIL_CONFIG, "bind %s for the group %u", path, group);
     int fd = listen_unix(path, mode, error);
     if (group != before && setegid(before) != 0)
         g_error("the group of the process stays another one: %s", g_strerror(errno));
-    return fd;
-}
-
-static bool open_unix(const Listen *sockets, const char *path, mode_t mode, GPtrArray *own, GError **error)
-{
-    int fd = listen_in_group(path, mode, geteuid() == 0 ? sockets->group : getegid(), error);
     if (fd < 0)
         return false;
     Socket *one = g_rc_box_new0(Socket);

@@ -15,16 +15,6 @@
 
 #define HOLDER_MAX 512
 
-static bool refuse(int fd, const char *spool, const struct flock *holder, GError **error)
-{
-    char text[HOLDER_MAX + 1] = "";
-    ssize_t got = pread(fd, text, HOLDER_MAX, 0);
-    if (got > 0)
-        text[strcspn(text, "\n")] = '\0';
-    return fail(error, FAIL_RACE, "the spool %s has a master already: %s (the lock's owner is process %ld)", spool,
-                got > 0 ? text : "it has not yet said which", (long)holder->l_pid);
-}
-
 int lock_take(int dir_fd, const char *spool, GError **error)
 {
     g_autofree char *restoring = g_build_filename(spool, ".restoring", NULL);
@@ -41,10 +31,15 @@ int lock_take(int dir_fd, const char *spool, GError **error)
     if (fcntl(fd, F_SETLK, &lock) != 0) {
         if (errno != EAGAIN && errno != EACCES)
             fail_errno(error, FAIL_LATER, "lock %s", spool);
-        else if (fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
-            refuse(fd, spool, &lock, error);
-        else
+        else if (fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK)
             fail(error, FAIL_RACE, "the spool %s had a master a moment ago; try again", spool);
+        else {
+            char holder[HOLDER_MAX + 1] = "";
+            ssize_t got = pread(fd, holder, HOLDER_MAX, 0);
+            holder[strcspn(holder, "\n")] = '\0';
+            fail(error, FAIL_RACE, "the spool %s has a master already: %s (the lock's owner is process %ld)", spool,
+                 got > 0 ? holder : "it has not yet said which", (long)lock.l_pid);
+        }
         return -1;
     }
     g_autofree char *since = clock_text(clock_now());

@@ -65,12 +65,6 @@ static void hold_signals(int how)
     sigprocmask(how, &held, NULL);
 }
 
-static bool told_to_stop(void)
-{
-    sigset_t pending;
-    return sigpending(&pending) == 0 && (sigismember(&pending, SIGTERM) || sigismember(&pending, SIGINT));
-}
-
 /* Runs until the last child has ended. */
 static void loop(Master *master)
 {
@@ -112,43 +106,37 @@ static bool claim_spool(const Plan *plan, const Account *account, int *state_dir
     return privileges_resume(account, *lock >= 0 ? error : NULL) && *lock >= 0;
 }
 
-/* The configuration in force and the control socket go there, now and at each reload. */
-static bool check_runtime(const Plan *plan, const Account *account, GError **error)
+/* Whether to end before anything is started: what an earlier master's child still has, perhaps a socket, is not even
+ * asked for then. */
+static bool ends_here(void)
 {
-    return faccessat(AT_FDCWD, plan->runtime, W_OK | X_OK, AT_EACCESS) == 0 ||
-           fail_errno(error, FAIL_CONFIG, "[master] runtime_directory: found %s, where %s%s cannot write; "
-                      "allowed is a directory of this user, or one that is not there yet", plan->runtime,
-                      account ? "the user " : "who started this", account ? account->name : "");
+    sigset_t pending;
+    if (sigpending(&pending) != 0 || (!sigismember(&pending, SIGTERM) && !sigismember(&pending, SIGINT)))
+        return false;
+    log_info("told to stop before any child was started");
+    return true;
 }
 
-/* Sockets only when the spool is ours; root is given up before a child starts. */
+/* Take sockets only when the spool is ours; root is given up before a child starts. */
 static bool take_over(Master *master, const Account *account, GError **error)
 {
     const Plan *plan = master->plan;
+    const char *log_file = g_getenv(CHILD_ENV_LOG_FILE);
     if (account)
         listen_set_group(master->listen, account->gid);
     if (!privileges_make_directory(plan->runtime, account, error)) {
         g_prefix_error(error, "[master] runtime_directory: ");
         return false;
     }
-    return reload_bind(master, plan, error) && privileges_drop(account, error) && check_runtime(plan, account, error);
-}
-
-/* Whether to end before anything is started: what an earlier master's child still has, perhaps a socket, is not even
- * asked for then. */
-static bool ends_here(void)
-{
-    bool told = told_to_stop();
-    if (told)
-        log_info("told to stop before any child was started");
-    return told;
-}
-
-/* Root is given up: what is opened here is opened again as the user at each reload. */
-static bool follow_log(GError **error)
-{
-    const char *path = g_getenv(CHILD_ENV_LOG_FILE);
-    return !path || log_to_file(path, error);
+    if (!reload_bind(master, plan, error) || !privileges_drop(account, error))
+        return false;
+    /* The configuration in force and the control socket go there, now and at each reload. */
+    if (faccessat(AT_FDCWD, plan->runtime, W_OK | X_OK, AT_EACCESS) != 0)
+        return fail_errno(error, FAIL_CONFIG, "[master] runtime_directory: found %s, where %s%s cannot write; "
+                          "allowed is a directory of this user, or one that is not there yet", plan->runtime,
+                          account ? "the user " : "who started this", account ? account->name : "");
+    /* The log is opened as the user, as it is again at each reload. */
+    return !log_file || log_to_file(log_file, error);
 }
 
 static bool run(const char *path, Plan **plan, const char *text, GError **error)
@@ -166,7 +154,7 @@ static bool run(const char *path, Plan **plan, const char *text, GError **error)
     { /* all that lives on the loop ends before it */
         g_autoptr(Master) master = supervisor_new(base, path, plan, state_dir);
         g_autoptr(Control) control = NULL;
-        good = take_over(master, account, error) && follow_log(error) && reload_keep(master, text, error) &&
+        good = take_over(master, account, error) && reload_keep(master, text, error) &&
                (control = control_new(master, error)) != NULL;
         if (good && !ends_here()) {
             plan_tell_unconfined(master->plan, NULL);

@@ -68,15 +68,6 @@ static void add_label(GString *text, const char *name, const json_t *value, bool
     g_string_append(text, last ? "\"" : "\",");
 }
 
-static void add_child(GString *text, const Metric *metric, const json_t *group, const json_t *child)
-{
-    g_string_append_printf(text, "listrunner_%s{", metric->name);
-    add_label(text, "runner", json_object_get(group, "runner"), false);
-    add_label(text, "instance", json_object_get(child, "instance"), true);
-    g_string_append(text, "} ");
-    add_value(text, json_object_get(child, metric->key));
-}
-
 static void add_children(GString *text, const json_t *status)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(child_metrics); i++) {
@@ -85,8 +76,13 @@ static void add_children(GString *text, const json_t *status)
         json_t *group, *child;
         add_head(text, metric->name, metric->type, metric->help);
         json_array_foreach(json_object_get(status, "runners"), g, group)
-            json_array_foreach(json_object_get(group, "children"), c, child)
-                add_child(text, metric, group, child);
+            json_array_foreach(json_object_get(group, "children"), c, child) {
+                g_string_append_printf(text, "listrunner_%s{", metric->name);
+                add_label(text, "runner", json_object_get(group, "runner"), false);
+                add_label(text, "instance", json_object_get(child, "instance"), true);
+                g_string_append(text, "} ");
+                add_value(text, json_object_get(child, metric->key));
+            }
     }
 }
 

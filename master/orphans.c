@@ -33,16 +33,6 @@ static void signal_all(GPtrArray *owners, int number, const char *what)
     }
 }
 
-/* Readable while a signal that ends the master is pending; it stays so. */
-static int open_stop_signals(void)
-{
-    sigset_t stops;
-    sigemptyset(&stops);
-    sigaddset(&stops, SIGTERM);
-    sigaddset(&stops, SIGINT);
-    return signalfd(-1, &stops, SFD_CLOEXEC);
-}
-
 /* Waits for all of them, at most `timeout` or until told to stop, and forgets those that have ended. */
 static void wait_all(GPtrArray *owners, int64_t timeout, int stop_fd)
 {
@@ -68,7 +58,11 @@ void orphans_end(int dir_fd, int64_t timeout)
     g_autoptr(GPtrArray) owners = slices_all_owners(dir_fd);
     if (owners->len == 0)
         return;
-    auto_fd stop_fd = open_stop_signals();
+    sigset_t stops; /* the descriptor is readable while a signal that ends the master is pending; it stays so */
+    sigemptyset(&stops);
+    sigaddset(&stops, SIGTERM);
+    sigaddset(&stops, SIGINT);
+    auto_fd stop_fd = signalfd(-1, &stops, SFD_CLOEXEC);
     struct pollfd told = {stop_fd, POLLIN, 0};
     signal_all(owners, SIGTERM, "asked to finish");
     wait_all(owners, timeout, stop_fd);

@@ -65,22 +65,17 @@ static void append_section(GString *text, const Config *config, const char *sect
     }
 }
 
-/* The x_ keys of an outside runner are in no table. */
-static void append_extras(GString *text, const Config *config, const char *section)
-{
-    g_auto(GStrv) names = config_extra_names(config, section);
-    for (char **name = names; *name; name++)
-        g_string_append_printf(text, "%s=%s\n", *name, config_extra(config, section, *name));
-}
-
 static char *depends_text(const Config *config, const char *name)
 {
     GString *text = g_string_new(NULL);
     g_autofree const char **sections = config_sections(config);
     for (const char **section = sections; *section; section++)
         append_section(text, config, *section, name);
-    g_autofree char *section = g_strdup_printf("runner.%s", name);
-    append_extras(text, config, section);
+    /* The x_ keys of an outside runner are in no table. */
+    g_autofree char *own = g_strdup_printf("runner.%s", name);
+    g_auto(GStrv) extras = config_extra_names(config, own);
+    for (char **extra = extras; *extra; extra++)
+        g_string_append_printf(text, "%s=%s\n", *extra, config_extra(config, own, *extra));
     return g_string_free(text, FALSE);
 }
 

@@ -22,13 +22,6 @@ static char *read_file(const char *path, GError **error)
     return text;
 }
 
-static void set_log(const Config *config)
-{
-    const char *target = config_string(config, "site", "log");
-    log_open("master", g_strcmp0(target, "syslog") == 0 ? LOG_TARGET_SYSLOG : LOG_TARGET_STDERR);
-    log_set_verbose(config_bool(config, "site", "verbose"));
-}
-
 Plan *reload_read(const char *path, char **text, GError **error)
 {
     for (int i = 0; i < READ_TRIES; i++) {
@@ -43,7 +36,9 @@ Plan *reload_read(const char *path, char **text, GError **error)
         if (!after)
             return NULL;
         if (strcmp(before, after) == 0) { /* it was not being written meanwhile */
-            set_log(config);
+            const char *target = config_string(config, "site", "log");
+            log_open("master", g_strcmp0(target, "syslog") == 0 ? LOG_TARGET_SYSLOG : LOG_TARGET_STDERR);
+            log_set_verbose(config_bool(config, "site", "verbose"));
             *text = g_steal_pointer(&after);
             return g_steal_pointer(&plan);
         }
@@ -128,45 +123,34 @@ static void apply_plan(Master *master, Plan **next)
     supervisor_sweep_soon(master);
 }
 
-static bool read_and_apply(Master *master, GError **error)
-{
-    g_autofree char *text = NULL;
-    g_autoptr(Plan) next = reload_read(master->config_path, &text, error);
-    if (!next || !plan_can_follow(master->plan, next, error))
-        return false;
-    if (!reload_bind(master, next, error) || !reload_keep(master, text, error)) {
-        supervisor_close_unwanted(master);
-        return false;
-    }
-    apply_plan(master, &next);
-    return true;
-}
-
-/* The log may have been rotated, whatever the new configuration is like. */
-static void reopen_logs(const Master *master)
-{
-    for (guint i = 0; i < master->groups->len; i++) {
-        const Group *group = g_ptr_array_index(master->groups, i);
-        for (guint j = 0; j < group->workers->len; j++)
-            worker_reopen(g_ptr_array_index(group->workers, j));
-    }
-}
-
 bool reload_apply(Master *master, GError **error)
 {
     log_reopen();
     if (master->stopping)
         return fail(error, FAIL_LATER, "the master is stopping");
     g_autoptr(GError) fault = NULL;
+    g_autofree char *text = NULL;
     notify_reloading();
-    bool good = read_and_apply(master, &fault);
+    g_autoptr(Plan) next = reload_read(master->config_path, &text, &fault);
+    bool good = next && plan_can_follow(master->plan, next, &fault);
+    if (good && (!reload_bind(master, next, &fault) || !reload_keep(master, text, &fault))) {
+        supervisor_close_unwanted(master);
+        good = false;
+    }
+    if (good)
+        apply_plan(master, &next);
     g_clear_pointer(&master->reload_fault, g_free);
     if (good) {
         log_info("configuration read again: %s", master->config_path);
         notify_ready("configuration read again");
         return true;
     }
-    reopen_logs(master);
+    /* The log may have been rotated, whatever the new configuration is like. */
+    for (guint i = 0; i < master->groups->len; i++) {
+        const Group *group = g_ptr_array_index(master->groups, i);
+        for (guint j = 0; j < group->workers->len; j++)
+            worker_reopen(g_ptr_array_index(group->workers, j));
+    }
     master->reload_fault = g_strdup(fault->message);
     g_auto(GStrv) lines = g_strsplit(fault->message, "\n", -1);
     for (char **line = lines; *line; line++)

@@ -27,31 +27,24 @@ static uint64_t rise(uint64_t before, uint64_t after)
     return after - MIN(before, after);
 }
 
-/* Return the number of entries that the process has done since the sample before, and add the time they took to delays.
- * */
-static uint64_t done_since(GHashTable *last, GHashTable *now, const char *runner, const Worker *worker, Delays *delays)
-{
-    static const Counted nothing;
-    char *key = g_strdup_printf("%s %u %u", runner, worker->instance, worker->starts);
-    const Counted counted = {.done = worker->watch.beat.done, .delays = worker->watch.beat.delays};
-    const Counted *before = g_hash_table_lookup(last, key);
-    uint64_t since = rise((before ? before : &nothing)->done, counted.done);
-    for (int until = 0; until < DELAY_KINDS; until++)
-        for (int i = 0; i < DELAYS_COLUMNS; i++)
-            delays->counts[until][i] += rise((before ? before : &nothing)->delays.counts[until][i],
-                                             counted.delays.counts[until][i]);
-    g_hash_table_insert(now, key, g_memdup2(&counted, sizeof counted));
-    return since;
-}
-
+/* The figures of a runner since the sample before; how long its mail took is added to delays. */
 static HistorySample sample_of(const Group *group, GHashTable *last, GHashTable *now, Delays *delays)
 {
+    static const Counted nothing;
     HistorySample sample = {.runner = group->plan->name};
     int64_t wall = clock_now();
     for (guint i = 0; i < group->workers->len; i++) {
         const Worker *worker = group->workers->pdata[i];
         const Beat *beat = &worker->watch.beat;
-        sample.done += done_since(last, now, sample.runner, worker, delays);
+        char *key = g_strdup_printf("%s %u %u", sample.runner, worker->instance, worker->starts);
+        const Counted counted = {.done = beat->done, .delays = beat->delays}, *before = g_hash_table_lookup(last, key);
+        if (!before)
+            before = &nothing;
+        sample.done += rise(before->done, counted.done);
+        for (int until = 0; until < DELAY_KINDS; until++)
+            for (int k = 0; k < DELAYS_COLUMNS; k++)
+                delays->counts[until][k] += rise(before->delays.counts[until][k], counted.delays.counts[until][k]);
+        g_hash_table_insert(now, key, g_memdup2(&counted, sizeof counted));
         sample.backlog += beat->backlog;
         if (beat->oldest > 0 && beat->oldest < wall)
             sample.oldest = MAX(sample.oldest, (uint64_t)((wall - beat->oldest) / CLOCK_SECOND));

@@ -20,14 +20,6 @@ static unsigned halve(Scale *scale, unsigned instances)
     return instances / 2;
 }
 
-/* The doubling is over its proof: is the work quicker? */
-static bool has_gained(Scale *scale, const ScaleLook *look)
-{
-    double seconds = (double)(look->now - scale->proof_since) / G_USEC_PER_SEC;
-    double speed = seconds > 0 ? (double)(look->done - scale->proof_done) / seconds : 0;
-    return look->age < SCALE_OLD || speed >= scale->before * SCALE_GAIN;
-}
-
 static unsigned prove(Scale *scale, const ScaleLook *look, const char **why)
 {
     if (scale->proof == SCALE_PROOF) {
@@ -36,7 +28,10 @@ static unsigned prove(Scale *scale, const ScaleLook *look, const char **why)
     }
     if (--scale->proof > 0)
         return look->instances;
-    if (has_gained(scale, look)) {
+    /* The doubling is over its proof: is the work quicker? */
+    double seconds = (double)(look->now - scale->proof_since) / G_USEC_PER_SEC;
+    double speed = seconds > 0 ? (double)(look->done - scale->proof_done) / seconds : 0;
+    if (look->age < SCALE_OLD || speed >= scale->before * SCALE_GAIN) {
         scale->patience = SCALE_PATIENCE;
         return look->instances;
     }

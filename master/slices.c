@@ -140,8 +140,12 @@ static int living_owner(const char *record, pid_t *pid, unsigned *instances)
 }
 
 /* Adds the living owners whose range meets from .. to - 1. */
-static void collect(int fd, const char *queue, unsigned from, unsigned to, GPtrArray *owners)
+static void collect_file(int dir_fd, const char *name, unsigned from, unsigned to, GPtrArray *owners)
 {
+    auto_fd fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return;
     for (unsigned first = 0; first < SLICES_FINEST; first++) {
         char record[SLICES_RECORD + 1];
         ssize_t got = pread(fd, record, SLICES_RECORD, (off_t)first * SLICES_RECORD);
@@ -154,19 +158,10 @@ static void collect(int fd, const char *queue, unsigned from, unsigned to, GPtrA
         if (pidfd < 0 || first >= to || first + SLICES_FINEST / instances <= from)
             continue;
         SliceOwner *owner = g_new0(SliceOwner, 1);
-        *owner = (SliceOwner){.queue = g_strdup(queue), .first = first, .pid = pid, .pidfd = auto_fd_steal(&pidfd)};
+        *owner = (SliceOwner){.queue = g_strndup(name, strlen(name) - strlen(SUFFIX)), .first = first, .pid = pid,
+                              .pidfd = auto_fd_steal(&pidfd)};
         g_ptr_array_add(owners, owner);
     }
-}
-
-static void collect_file(int dir_fd, const char *name, unsigned from, unsigned to, GPtrArray *owners)
-{
-    auto_fd fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    struct stat status;
-    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-        return;
-    g_autofree char *queue = g_strndup(name, strlen(name) - strlen(SUFFIX));
-    collect(fd, queue, from, to, owners);
 }
 
 GPtrArray *slices_owners(int dir_fd, const char *queue, unsigned instance, unsigned instances)

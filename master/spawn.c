@@ -62,17 +62,6 @@ char **spawn_environment(const SpawnOrder *order, const char *const *inherited)
     return result;
 }
 
-/* Handlers, ignored signals and the mask as a fresh process has them. */
-static void reset_signals(void)
-{
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    for (int number = 1; number < NSIG; number++)
-        sigaction(number, &action, NULL);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* Sources may lie where targets go, so all move up before any comes down. */
 static bool place_descriptors(const PreparedChild *prepared)
 {
@@ -105,7 +94,13 @@ static void say(int status, const char *doing, const char *command, int number)
 G_NORETURN static void become(const PreparedChild *prepared)
 {
     const SpawnOrder *order = prepared->order;
-    reset_signals();
+    /* Handlers, ignored signals and the mask are as a fresh process has them. */
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &action, NULL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     if (!place_descriptors(prepared)) {
         say(prepared->sources[0], "place the descriptors of", order->command, errno);
         _exit(CHILD_EXIT_LATER);

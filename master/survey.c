@@ -100,16 +100,6 @@ static void tally_date(SurveyTally *tally, int directory)
         tally->since = (int64_t)status.st_mtime * CLOCK_SECOND;
 }
 
-static bool is_worked(const Master *master, const char *queue)
-{
-    for (guint i = 0; i < master->groups->len; i++) {
-        const PlanRunner *goal = group_goal(g_ptr_array_index(master->groups, i));
-        if (goal && strcmp(goal->queue, queue) == 0)
-            return true;
-    }
-    return false;
-}
-
 static QueueRole role_of(const Survey *survey, const char *queue)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(special_queues); i++)
@@ -117,7 +107,12 @@ static QueueRole role_of(const Survey *survey, const char *queue)
             return special_queues[i].role;
         else if (strcmp(special_queues[i].queue, queue) == 0)
             queue = special_queues[i].worked_by;
-    return is_worked(survey->master, queue) ? ROLE_WORKED : ROLE_UNWORKED;
+    for (guint i = 0; i < survey->master->groups->len; i++) {
+        const PlanRunner *goal = group_goal(g_ptr_array_index(survey->master->groups, i));
+        if (goal && strcmp(goal->queue, queue) == 0)
+            return ROLE_WORKED;
+    }
+    return ROLE_UNWORKED;
 }
 
 static void add_waiting(json_t *waiting, const char *kind, const char *queue, const SurveyTally *tally)
@@ -145,16 +140,8 @@ static json_t *waiting_json(const Survey *survey)
     return waiting;
 }
 
-/* Count the queues that no look has been through: all of them, in the first one. */
-static unsigned count_pending(const Survey *survey)
-{
-    unsigned pending = survey->name && !g_hash_table_contains(survey->views, survey->name);
-    for (const GList *at = survey->names->head; at; at = at->next)
-        pending += !g_hash_table_contains(survey->views, at->data);
-    return pending;
-}
-
-/* Answers everybody who waited, or those whose patience is at its end. */
+/* Answers everybody who waited, or those whose patience is at its end. Told is also how many queues no look has been
+ * through: all of them, in the first one. */
 static void grant(Survey *survey, bool all)
 {
     int64_t now = clock_monotonic();
@@ -163,7 +150,10 @@ static void grant(Survey *survey, bool all)
         if (!all && wish->until > now)
             continue;
         g_ptr_array_steal_index_fast(survey->wishes, i);
-        wish->done(wish->data, waiting_json(survey), count_pending(survey));
+        unsigned pending = survey->name && !g_hash_table_contains(survey->views, survey->name);
+        for (const GList *at = survey->names->head; at; at = at->next)
+            pending += !g_hash_table_contains(survey->views, at->data);
+        wish->done(wish->data, waiting_json(survey), pending);
         g_free(wish);
     }
 }
@@ -213,31 +203,6 @@ static bool next_queue(Survey *survey)
     return false;
 }
 
-static void end_queue(Survey *survey)
-{
-    int fd = dirfd(survey->directory);
-    tally_date(&survey->view->entries, fd);
-    tally_date(&survey->view->preserved, fd);
-    tally_date(&survey->view->strange, fd);
-    survey->view->look = survey->look;
-    g_hash_table_replace(survey->views, g_steal_pointer(&survey->name), g_steal_pointer(&survey->view));
-    closedir(survey->directory);
-    survey->directory = NULL;
-}
-
-/* Count one file. A file that is being written is nobody's yet. In corrupt a file may have any name. */
-static void take_name(Survey *survey, const struct dirent *found, bool any)
-{
-    const char *name = found->d_name;
-    bool file = found->d_type == DT_REG || found->d_type == DT_UNKNOWN;
-    if (*name == '.' || g_str_has_suffix(name, ".tmp"))
-        return;
-    if (g_str_has_suffix(name, ".psv"))
-        tally_add(file ? &survey->view->preserved : &survey->view->strange, name);
-    else if (any || g_str_has_suffix(name, ".msg") || g_str_has_suffix(name, ".bak"))
-        tally_add(&survey->view->entries, name);
-}
-
 /* Reads for as long as a turn may take. False: the look is at its end. */
 static bool read_on(Survey *survey)
 {
@@ -245,13 +210,29 @@ static bool read_on(Survey *survey)
     do {
         if (!survey->directory && !next_queue(survey))
             return false;
-        bool any = role_of(survey, survey->name) == ROLE_CORRUPT;
+        QueueView *view = survey->view;
+        bool any = role_of(survey, survey->name) == ROLE_CORRUPT; /* in corrupt a file may have any name */
         for (int i = 0; survey->directory && i < NAMES_AT_ONCE; i++) {
             const struct dirent *found = readdir(survey->directory);
-            if (found)
-                take_name(survey, found, any);
-            else
-                end_queue(survey);
+            if (!found) {
+                int fd = dirfd(survey->directory);
+                tally_date(&view->entries, fd);
+                tally_date(&view->preserved, fd);
+                tally_date(&view->strange, fd);
+                view->look = survey->look;
+                g_hash_table_replace(survey->views, g_steal_pointer(&survey->name), g_steal_pointer(&survey->view));
+                closedir(survey->directory);
+                survey->directory = NULL;
+                break;
+            }
+            const char *name = found->d_name;
+            bool file = found->d_type == DT_REG || found->d_type == DT_UNKNOWN;
+            if (*name == '.' || g_str_has_suffix(name, ".tmp")) /* one that is being written is nobody's yet */
+                continue;
+            if (g_str_has_suffix(name, ".psv"))
+                tally_add(file ? &view->preserved : &view->strange, name);
+            else if (any || g_str_has_suffix(name, ".msg") || g_str_has_suffix(name, ".bak"))
+                tally_add(&view->entries, name);
         }
     } while (clock_monotonic() < until);
     return true;

@@ -25,17 +25,6 @@ static bool parse_due(const char *text, int64_t *due)
     return true;
 }
 
-static bool parse_holding(const char *text, Beat *beat)
-{
-    if (*text == '\0' || strlen(text) >= sizeof beat->holding)
-        return false;
-    for (const char *at = text; *at; at++)
-        if (!g_ascii_isgraph(*at))
-            return false;
-    g_strlcpy(beat->holding, strcmp(text, "-") == 0 ? "" : text, sizeof beat->holding);
-    return true;
-}
-
 /* A key we do not know is a younger child's; it is passed over. */
 static bool parse_pair(const char *key, const char *value, Beat *beat)
 {
@@ -47,8 +36,14 @@ static bool parse_pair(const char *key, const char *value, Beat *beat)
         return parse_number(value, &beat->backlog);
     if (strcmp(key, "oldest") == 0)
         return parse_due(value, &beat->oldest);
-    if (strcmp(key, "holding") == 0)
-        return parse_holding(value, beat);
+    if (strcmp(key, "holding") == 0) {
+        bool graphic = *value != '\0' && strlen(value) < sizeof beat->holding;
+        for (const char *at = value; graphic && *at; at++)
+            graphic = g_ascii_isgraph(*at);
+        if (graphic)
+            g_strlcpy(beat->holding, strcmp(value, "-") == 0 ? "" : value, sizeof beat->holding);
+        return graphic;
+    }
     if (strcmp(key, "late") == 0)
         return parse_number(value, &beat->late);
     if (strcmp(key, "tried") == 0)

@@ -169,19 +169,6 @@ static int take_slice(const Worker *worker, GError **error)
     return auto_fd_steal(&lock);
 }
 
-/* The configuration in force for a child. While its file is gone with the runtime directory, a copy beside the locks
- * does. */
-static char *find_config(const Master *master)
-{
-    g_autofree char *spare = g_build_filename(master->plan->spool, ".master", "config-in-force", NULL);
-    g_autoptr(GError) error = NULL;
-    if (access(master->config_copy, R_OK) == 0 || !master->config_text)
-        return g_strdup(master->config_copy);
-    if (!g_file_set_contents_full(spare, master->config_text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &error))
-        log_error("%s", error->message);
-    return g_steal_pointer(&spare);
-}
-
 static bool start_process(Worker *worker, int lock, GError **error)
 {
     const PlanRunner *plan = worker->group->plan;
@@ -190,7 +177,17 @@ static bool start_process(Worker *worker, int lock, GError **error)
     for (char **address = plan->listen; *address; address++)
         if (!listen_fds(master->listen, *address, listen))
             return fail(error, FAIL_LATER, "%s is not bound", *address);
-    g_autofree char *config = find_config(master);
+    /* A child reads the configuration in force. While its file is gone with the runtime directory, a copy beside the
+     * locks does. */
+    const char *config = master->config_copy;
+    g_autofree char *spare = g_build_filename(master->plan->spool, ".master", "config-in-force", NULL);
+    if (access(config, R_OK) != 0 && master->config_text) {
+        g_autoptr(GError) unwritten = NULL;
+        config = spare;
+        if (!g_file_set_contents_full(spare, master->config_text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600,
+                                      &unwritten))
+            log_error("%s", unwritten->message);
+    }
     SpawnOrder order = {.command = plan->command, .runner = plan->name, .config = config,
                         .instance = worker->instance, .instances = plan->instances,
                         .listen = (const int *)(void *)listen->data, .listens = listen->len, .lock = lock,
@@ -221,20 +218,6 @@ static void action_try(Worker *worker)
     worker_step(worker, busy ? EVENT_BUSY : EVENT_NO_FORK);
 }
 
-static void action_watch(Worker *worker)
-{
-    worker->started = clock_monotonic();
-    worker->retry_at = 0;
-    worker->complained = false;
-    worker->starts++;
-    watch_clear(&worker->watch);
-    watch_init(&worker->watch, worker->started);
-    worker->status_event = event_new(worker->group->master->base, worker->status_fd, EV_READ | EV_PERSIST, on_status,
-                                     worker);
-    event_add(worker->status_event, NULL);
-    set_timer(worker, limits_of(worker)->stall_timeout);
-}
-
 static void wait_for(Worker *worker, int64_t delay)
 {
     worker->retry_at = clock_monotonic() + delay;
@@ -243,43 +226,9 @@ static void wait_for(Worker *worker, int64_t delay)
     supervisor_sweep_soon(worker->group->master);
 }
 
-static void action_delay(Worker *worker, bool most)
-{
-    const ThrottleLimits *limits = &limits_of(worker)->throttle;
-    int64_t lived = worker->started ? clock_monotonic() - worker->started : 0;
-    int64_t delay = throttle_died(&worker->throttle, limits, lived, worker->death);
-    worker->relapses = MIN(worker->relapses, worker->throttle.streak);
-    worker->started = 0;
-    worker->death = DEATH_OTHER; /* it counts once: no process may come of this start */
-    if (most)
-        delay = limits->max;
-    if (delay > 0)
-        log_warn("%s[%u]: starts again in %.3g s", name_of(worker), worker->instance,
-                 (double)delay / (double)CLOCK_SECOND);
-    wait_for(worker, delay);
-}
-
-static void action_signal(Worker *worker, int number)
-{
-    if (worker->pid > 0 && kill(worker->pid, number) != 0)
-        log_error("%s[%u]: signal %d to pid %ld: %s", name_of(worker), worker->instance, number, (long)worker->pid,
-                  g_strerror(errno));
-    if (number == SIGTERM)
-        set_timer(worker, limits_of(worker)->stop_timeout);
-    else
-        evtimer_del(worker->timer);
-}
-
-static void action_welcome(Worker *worker)
-{
-    worker->settled = true;
-    worker->down = 0;
-    log_info("%s[%u]: ready, pid=%ld", name_of(worker), worker->instance, (long)worker->pid);
-    supervisor_sweep_soon(worker->group->master);
-}
-
 static void act(Worker *worker, WorkerAction action)
 {
+    const PlanLimits *limits = limits_of(worker);
     switch (action) {
     case ACTION_IMPOSSIBLE:
     case ACTION_NONE:
@@ -288,23 +237,54 @@ static void act(Worker *worker, WorkerAction action)
         action_try(worker);
         break;
     case ACTION_WATCH:
-        action_watch(worker);
+        worker->started = clock_monotonic();
+        worker->retry_at = 0;
+        worker->complained = false;
+        worker->starts++;
+        watch_clear(&worker->watch);
+        watch_init(&worker->watch, worker->started);
+        worker->status_event = event_new(worker->group->master->base, worker->status_fd, EV_READ | EV_PERSIST,
+                                         on_status, worker);
+        event_add(worker->status_event, NULL);
+        set_timer(worker, limits->stall_timeout);
         break;
     case ACTION_LOOK_AGAIN:
         worker->complained = true;
         wait_for(worker, LOOK_AGAIN);
         break;
     case ACTION_DELAY:
-    case ACTION_DELAY_MOST:
-        action_delay(worker, action == ACTION_DELAY_MOST);
+    case ACTION_DELAY_MOST: {
+        int64_t lived = worker->started ? clock_monotonic() - worker->started : 0;
+        int64_t delay = throttle_died(&worker->throttle, &limits->throttle, lived, worker->death);
+        worker->relapses = MIN(worker->relapses, worker->throttle.streak);
+        worker->started = 0;
+        worker->death = DEATH_OTHER; /* it counts once: no process may come of this start */
+        if (action == ACTION_DELAY_MOST)
+            delay = limits->throttle.max;
+        if (delay > 0)
+            log_warn("%s[%u]: starts again in %.3g s", name_of(worker), worker->instance,
+                     (double)delay / (double)CLOCK_SECOND);
+        wait_for(worker, delay);
         break;
+    }
     case ACTION_WELCOME:
-        action_welcome(worker);
+        worker->settled = true;
+        worker->down = 0;
+        log_info("%s[%u]: ready, pid=%ld", name_of(worker), worker->instance, (long)worker->pid);
+        supervisor_sweep_soon(worker->group->master);
         break;
     case ACTION_TERM:
-    case ACTION_KILL:
-        action_signal(worker, action == ACTION_TERM ? SIGTERM : SIGKILL);
+    case ACTION_KILL: {
+        int number = action == ACTION_TERM ? SIGTERM : SIGKILL;
+        if (worker->pid > 0 && kill(worker->pid, number) != 0)
+            log_error("%s[%u]: signal %d to pid %ld: %s", name_of(worker), worker->instance, number,
+                      (long)worker->pid, g_strerror(errno));
+        if (number == SIGTERM)
+            set_timer(worker, limits->stop_timeout);
+        else
+            evtimer_del(worker->timer);
         break;
+    }
     case ACTION_LEAVE:
         evtimer_del(worker->timer);
         supervisor_sweep_soon(worker->group->master);
@@ -324,23 +304,6 @@ void worker_step(Worker *worker, WorkerEvent event)
     act(worker, step.action);
 }
 
-/* Was it killed, and not by us? Out of memory, for instance: the kernel does not say. */
-static void note_kill(Worker *worker, int status)
-{
-    const char *holding = worker->watch.beat.holding;
-    bool ours = worker->state == WORKER_KILLED || worker->state == WORKER_ENDING;
-    worker->outside = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !ours;
-    bool again = worker->outside && holding[0] && g_strcmp0(holding, worker->killed_with) == 0;
-    worker->kills = again ? worker->kills + 1 : worker->outside;
-    g_free(worker->killed_with);
-    worker->killed_with = worker->outside && holding[0] ? g_strdup(holding) : NULL;
-    if (!worker->outside)
-        return;
-    g_autofree char *text = g_steal_pointer(&worker->last_exit);
-    worker->last_exit = g_strconcat(text, ", from outside, as when memory runs out", NULL);
-    worker->outside = worker->kills <= KILLS_FORGIVEN;
-}
-
 void worker_died(Worker *worker, int status)
 {
     while (worker->status_fd >= 0 && read_status(worker) == HEARD_SOMETHING)
@@ -350,10 +313,23 @@ void worker_died(Worker *worker, int status)
     g_free(worker->last_exit);
     worker->last_exit = renewal ? g_strdup_printf("started anew: %s", worker->watch.anew)
                                 : reap_text(status, worker->watch.fault);
-    note_kill(worker, status);
+
+    /* Was it killed, and not by us? Out of memory, for instance: the kernel does not say. */
+    const char *holding = worker->watch.beat.holding;
+    bool ours = worker->state == WORKER_KILLED || worker->state == WORKER_ENDING;
+    bool outside = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !ours;
+    bool again = outside && holding[0] && g_strcmp0(holding, worker->killed_with) == 0;
+    worker->kills = again ? worker->kills + 1 : outside;
+    worker->outside = outside && worker->kills <= KILLS_FORGIVEN;
+    g_free(worker->killed_with);
+    worker->killed_with = outside && holding[0] ? g_strdup(holding) : NULL;
+    if (outside) {
+        g_autofree char *text = g_steal_pointer(&worker->last_exit);
+        worker->last_exit = g_strconcat(text, ", from outside, as when memory runs out", NULL);
+    }
+
     worker->renewals += renewal;
     worker->relapses += !renewal && (worker->state == WORKER_READY || worker->state == WORKER_KILLED);
-    const char *holding = worker->watch.beat.holding;
     if (renewal)
         log_info("%s[%u]: left to be started anew, pid=%ld: %s", name_of(worker), worker->instance, (long)worker->pid,
                  worker->watch.anew);
