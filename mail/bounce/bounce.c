@@ -128,7 +128,7 @@ static Bounce *parse(const char *octets, size_t length, bool inner)
     for (const Dialect *dialect = dialects; dialect->name && !bounce->dialect; dialect++) {
         if (!dialect->unprepared)
             report_prepare(&report);
-        if (dialect->read(&report))
+        if (dialect_read(dialect, &report))
             bounce->dialect = dialect->name;
     }
     if (!bounce->dialect && !inner)

@@ -1,9 +1,323 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* The table of dialects, and the readers that take a few lines; the longer ones have files of their own. */
+/* The dialects of mail systems, in the order in which they are asked; the table is at the end. RFC 3464, Amazon SES and
+ * sentences in no known dialect have files of their own. */
 #include <string.h>
 
 #include "mail/bounce/report.h"
+
+/* ---- complaints: ARF (RFC 5965), and Hotmail's, which is the mail itself with fields of its own ---- */
+
+#define OWN_LIMIT 4096 /* bytes, within which Hotmail's own field stands */
+
+static void feedback_add(Report *report, const char *head, const char *name)
+{
+    g_autofree char *value = mime_field(head, strlen(head), name);
+    size_t length;
+    const char *address = value ? address_scan(value, &length) : NULL;
+    if (address)
+        report_add(report, &(Finding){.address = address, .address_length = length, .action = "complaint"});
+}
+
+/* RFC 6591 reports of failed authentication and RFC 6430 "not spam": nobody complains of the mail. */
+static bool is_harmless_feedback(const Report *report)
+{
+    static const char *const types[] = {"auth-failure", "not-spam"};
+    const char *head = report->feedback_text ? report->feedback_text->str : "";
+    g_autofree char *type = mime_field(head, strlen(head), "Feedback-Type");
+    for (size_t at = 0; type && at < G_N_ELEMENTS(types); at++)
+        if (g_ascii_strncasecmp(type, types[at], strlen(types[at])) == 0)
+            return true;
+    return false;
+}
+
+static bool feedback_read(Report *report)
+{
+    static const char *const fields[] = {"Original-Rcpt-To", "Removal-Recipient"};
+    static const char own[] = "X-HmXmrOriginalRecipient";
+    bool perhaps = report->back && memmem(report->back, MIN(report->back_length, OWN_LIMIT), own, sizeof own - 1);
+    const char *head = perhaps ? report_returned(report) : "";
+    g_autofree char *hotmail = mime_field(head, strlen(head), own);
+    if (!report->feedback_text && !hotmail)
+        return false;
+    report->kind = BOUNCE_FEEDBACK;
+    report->harmless = is_harmless_feedback(report);
+    if (report->harmless)
+        return true;
+    for (size_t at = 0; report->feedback_text && at < G_N_ELEMENTS(fields); at++)
+        feedback_add(report, report->feedback_text->str, fields[at]);
+    if (hotmail)
+        feedback_add(report, head, own);
+    return true;
+}
+
+/* ---- Exim, and what is built upon it or speaks like it (Google, mail.ru, GMX and 1&1, MXLogic) ---- */
+
+/* Each has the word "following", which is looked for first. */
+static const Section exim_following[] = {
+    {SECTION_LIST, "following address(es) failed:", "failed"},
+    {SECTION_LIST, "following addresses failed:", "failed"},
+    {SECTION_LIST, "following address failed:", "failed"},
+    {SECTION_LIST, "delivery to the following recipient failed permanently:", "failed"},
+    {SECTION_LIST, "delivery to the following recipients failed permanently:", "failed"},
+    {SECTION_LIST, "delivery to the following recipient has been delayed:", "delayed"},
+    {SECTION_LIST, "delivery to the following recipients has been delayed:", "delayed"},
+    {SECTION_END, NULL, NULL},
+};
+
+static const Section exim_others[] = {
+    {SECTION_LIST, "has not yet been delivered is:", "delayed"},
+    {SECTION_LIST, "have not yet been delivered are:", "delayed"},
+    {SECTION_NEXT, "local mailbox", "failed"},
+    {SECTION_END, NULL, NULL},
+};
+
+/* The header names them all, even where the text has a local part only. */
+static void add_header(Report *report, const char *name)
+{
+    size_t length;
+    g_autofree char *whole = g_strndup(report->flat->str, 1000);
+    for (const char *at = report_field(report, name); (at = address_scan(at, &length)); at += length)
+        report_add_failed(report, at, length, whole);
+}
+
+/* "a@b <c@d>: malformed address: ...": Exim refused to read it; the last one was meant. */
+static void add_malformed(Report *report)
+{
+    for (guint at = 0; at < report->lines->len; at++) {
+        const char *line = report_line(report, at), *end = strstr(line, ": malformed address:");
+        const char *open = end ? g_strrstr_len(line, end - line, "<") : NULL;
+        size_t length;
+        const char *address = open ? address_begins(open, &length) : NULL;
+        if (address && address < end)
+            report_add_failed(report, address, length, line);
+    }
+}
+
+static bool exim_read(Report *report)
+{
+    bool failed = *report_field(report, "X-Failed-Recipients");
+    if (!failed && !report->automatic)
+        return false;
+    if (report_says(report, "following"))
+        section_read(report, exim_following);
+    section_read(report, exim_others);
+    add_header(report, "X-Failed-Recipients");
+    if (!report_found(report))
+        add_malformed(report);
+    return report_found(report);
+}
+
+/* ---- Postfix, under whatever name it runs: bounces, delay warnings, and transcripts of sessions ---- */
+
+/* All recipients that the transcript shows from one line up to another. */
+static void add_refused(Report *report, guint begin, guint end, const char *reply)
+{
+    for (guint at = begin; at < end; at++) {
+        const char *to = strcasestr(report_line(report, at), "RCPT TO:");
+        size_t length;
+        const char *address = to ? address_begins(to + 8, &length) : NULL;
+        if (address)
+            report_add_failed(report, address, length, reply);
+    }
+}
+
+/* " In:  RCPT TO:<x>", " Out: 550 ..."; a refusal after DATA is one of all recipients. */
+static bool postfix_read_transcript(Report *report)
+{
+    size_t length = 0;
+    const char *address = NULL;
+    bool data = false;
+    guint begin = 0; /* of the transaction */
+    for (guint at = 0; at < report->lines->len; at++) {
+        const char *line = report_line(report, at) + strspn(report_line(report, at), " ");
+        if (g_str_has_prefix(line, "In:")) {
+            const char *to = line + 3 + strspn(line + 3, " ");
+            data = data || g_ascii_strcasecmp(to, "DATA") == 0;
+            address = g_ascii_strncasecmp(to, "RCPT TO:", 8) == 0 ? address_begins(to + 8, &length) : NULL;
+        } else if (g_str_has_prefix(line, "Out:") && (address || data)) {
+            const char *reply = line + 4 + strspn(line + 4, " ");
+            bool refused = *reply == '5' || *reply == '4';
+            if (refused && data) {
+                add_refused(report, begin, at, reply);
+                data = false;
+                begin = at;
+            } else if (refused)
+                report_add_failed(report, address, length, reply);
+            address = NULL;
+        }
+    }
+    return report_found(report);
+}
+
+static bool postfix_read(Report *report)
+{
+    bool notice = report_says(report, "i'm sorry to have to inform you") ||
+                  report_says(report, "the mail system at host") ||
+                  strstr(report->subject, "undelivered mail returned to sender") ||
+                  strstr(report->subject, "delayed mail (still being retried)");
+    if (notice && report->automatic) {
+        bool delayed = strstr(report->subject, "delayed mail") || report_says(report, "this is a warning only");
+        return section_brackets(report, delayed ? "delayed" : "failed");
+    }
+    return report_says(report, "transcript of session follows") && strstr(report->subject, "errors from") &&
+           postfix_read_transcript(report);
+}
+
+/* ---- sendmail of all ages, and gateways that copy its headings ---- */
+
+static const Section sendmail_sections[] = {
+    {SECTION_LIST, "the following addresses had permanent fatal errors", "failed"},
+    {SECTION_LIST, "the following addresses had permanent delivery errors", "failed"},
+    {SECTION_LIST, "the following addresses had fatal errors", "failed"},
+    {SECTION_LIST, "the following addresses had delivery errors", "failed"},
+    {SECTION_LIST, "the following addresses had delivery problems", "failed"},
+    {SECTION_LIST, "the following addresses have delivery notifications", "failed"},
+    {SECTION_LIST, "the following addresses had transient non-fatal errors", "delayed"},
+    {SECTION_END, NULL, NULL},
+};
+
+/* "554 <joe@example.com>... Remote protocol error", "joe@example.com... User unknown" */
+static void sendmail_take_line(Report *report, const char *line)
+{
+    const char *dots = strstr(line, "... "), *at = line;
+    size_t length;
+    bool code = strspn(at, "0123456789") == 3 && (at[3] == ' ' || at[3] == '-');
+    if (!dots || (code && *at != '4' && *at != '5'))
+        return;
+    if (code) {
+        at += 4;
+        if (strspn(at, "0123456789.") >= 5)
+            at += strspn(at, "0123456789. ");
+    }
+    const char *address = address_begins(at, &length);
+    if (address && address <= at + 1 && address + length <= dots && address + length + 1 >= dots)
+        report_add_failed(report, address, length, code ? line : dots + 4);
+}
+
+/* "554 Too many hops 26 (25 max): from <> via localhost, to joe@example.com": the envelope's recipient, which is
+ * reported here even where the list above names only what it was expanded to. */
+static void sendmail_take_hops(Report *report)
+{
+    for (guint at = 0; at < report->lines->len; at++) {
+        const char *line = report_line(report, at), *to = strcasestr(line, "too many hops");
+        to = to && reply_scan(line) ? strstr(to, ", to ") : NULL;
+        size_t length;
+        const char *address = to ? address_begins(to + strlen(", to "), &length) : NULL;
+        if (address)
+            report_add_failed(report, address, length, line);
+    }
+}
+
+static bool sendmail_read(Report *report)
+{
+    if (!report->automatic)
+        return false;
+    bool listed = section_read(report, sendmail_sections);
+    if (report_says(report, "too many hops"))
+        sendmail_take_hops(report);
+    if (listed)
+        return true;
+    if (!report_says(report, "transcript of session follows"))
+        return false;
+    for (guint at = 0; at < report->lines->len; at++)
+        sendmail_take_line(report, report_line(report, at));
+    return report_found(report);
+}
+
+/* ---- Microsoft Exchange, the old one and the new one ---- */
+
+static const Section exchange_sections[] = {
+    {SECTION_LIST, "did not reach the following recipient(s):", "failed"},
+    {SECTION_LIST, "the following recipient(s) could not be reached:", "failed"},
+    {SECTION_LIST, "the following recipients could not be reached:", "failed"},
+    {SECTION_LIST, "the following recipient(s) cannot be reached:", "failed"},
+    {SECTION_END, NULL, NULL},
+};
+
+/* X.400 with the address inside: "c=US;a= ;p=X;o=Y;dda:SMTP=joe@example.com; on ..." */
+static void add_x400(Report *report)
+{
+    for (guint at = 0; at < report->lines->len; at++) {
+        g_autofree char *address = address_x400(report_line(report, at)), *text = NULL;
+        if (address && at + 1 < report->lines->len)
+            text = g_strconcat(report_line(report, at + 1), " ",
+                               at + 2 < report->lines->len ? report_line(report, at + 2) : "", NULL);
+        if (address)
+            report_add_failed(report, address, strlen(address), text);
+    }
+}
+
+static bool is_x400(const Report *report)
+{
+    return report_says(report, "c=") && report_says(report, "a=") &&
+           (report_says(report, "smtp=") || report_says(report, "rfc-822="));
+}
+
+/* The Internet Mail Service, and the connector before it. */
+static bool exchange_read(Report *report)
+{
+    if (!report->automatic)
+        return false;
+    if (is_x400(report))
+        add_x400(report);
+    if (report_found(report))
+        return true;
+    return (report_says(report, "reach the following") || report_says(report, "be reached:")) &&
+           section_read(report, exchange_sections);
+}
+
+static const Section outlook_lists[] = {
+    {SECTION_LIST, "delivery has failed to these recipients or groups:", "failed"},
+    {SECTION_LIST, "delivery has failed to these recipients or distribution outlook_lists:", "failed"},
+    {SECTION_LIST, "de la remise pour ces destinataires ou groupes :", "failed"},
+    {SECTION_LIST, "oder verteilerlisten:", "failed"},
+    {SECTION_LIST, "a estos destinatarios o grupos:", "failed"},
+    {SECTION_LIST, "rejected your message to the following e-mail addresses:", "failed"},
+    {SECTION_LIST, "rejected your message to the following email addresses:", "failed"},
+    {SECTION_LIST, "delivery to the following recipients failed.", "failed"},
+    {SECTION_LIST, "delivery to the following recipients has been delayed.", "delayed"},
+    {SECTION_LIST, "could not be delivered to the following recipients:", "failed"},
+    {SECTION_END, NULL, NULL},
+};
+
+static const Section outlook_named[] = {
+    {SECTION_NEXT, "your message to ", "failed"},
+    {SECTION_END, NULL, NULL},
+};
+
+static const Section outlook_waiting[] = {
+    {SECTION_LIST, "could not be delivered to the following recipients:", "delayed"},
+    {SECTION_END, NULL, NULL},
+};
+
+/* In every language alike: the address on a line of its own, below it "#550 5.1.1 ..." or "#< ...". */
+static bool outlook_read_generated(Report *report)
+{
+    for (guint at = 0; at + 1 < report->lines->len; at++) {
+        const char *line = report_line(report, at), *next = report_line(report, at + 1);
+        size_t length;
+        const char *address = address_begins(line, &length);
+        if (address && address[length] == '\0' && next[0] == '#' && (g_ascii_isdigit(next[1]) || next[1] == '<'))
+            report_add_failed(report, address, length, next);
+    }
+    return report_found(report);
+}
+
+/* Exchange since 2007, Office 365 and Outlook.com: headings, then a list with links. */
+static bool outlook_read(Report *report)
+{
+    if (!report->automatic)
+        return false;
+    if (report_says(report, "delivery attempts will continue"))
+        return section_read(report, outlook_waiting);
+    if (outlook_read_generated(report) || section_read(report, outlook_lists))
+        return true;
+    return (report_says(report, "couldn't be delivered") || report_says(report, "couldn\xe2\x80\x99t be delivered")) &&
+           section_read(report, outlook_named);
+}
+
+/* ---- smaller systems ---- */
 
 /* Reports of success in words alone, told by their subject; the addresses in them did not fail. */
 static bool success_read(Report *report)
@@ -49,29 +363,6 @@ static bool yahoo_read(Report *report)
     return report_found(report);
 }
 
-/* Lotus Notes and Domino. */
-static bool domino_read(Report *report)
-{
-    static const Section sections[] = {
-        {SECTION_LIST, "was not delivered to:", "failed"},
-        {SECTION_LIST, "failure reasons --------", "failed"},
-        {SECTION_END, NULL, NULL},
-    };
-    return report->automatic && section_read(report, sections);
-}
-
-/* Novell GroupWise. A user without domain is one of the system that writes. */
-static bool groupwise_read(Report *report)
-{
-    static const Section sections[] = {
-        {SECTION_LIST, "was undeliverable to the following:", "failed"},
-        {SECTION_LIST, "undeliverable to the following:", "failed"},
-        {SECTION_END, NULL, NULL},
-    };
-    return (strstr(report->mailer, "groupwise") || report_says(report, "undeliverable to the following")) &&
-           section_read(report, sections);
-}
-
 /* AOL, which names its own users without domain. */
 static bool aol_read(Report *report)
 {
@@ -106,16 +397,6 @@ static bool opensmtpd_read(Report *report)
            section_read(report, delayed ? delays : failures);
 }
 
-/* DragonFly Mail Agent. */
-static bool dragonfly_read(Report *report)
-{
-    static const Section sections[] = {
-        {SECTION_NEXT, "there was an error delivering your mail to", "failed"},
-        {SECTION_END, NULL, NULL},
-    };
-    return report->automatic && section_read(report, sections);
-}
-
 /* IMail (SMTP32): one line, the address at its end. */
 static bool imail_read(Report *report)
 {
@@ -136,18 +417,6 @@ static bool imail_read(Report *report)
                 report_add_failed(report, address, length, line);
         }
     return report_found(report);
-}
-
-/* Trend Micro InterScan: the command that failed, or a sentence. */
-static bool interscan_read(Report *report)
-{
-    static const Section sections[] = {
-        {SECTION_NEXT, "sent <<< rcpt to:", "failed"},
-        {SECTION_NEXT, "unable to deliver message to <", "failed"},
-        {SECTION_END, NULL, NULL},
-    };
-    return (report_says(report, "interscan") || report_says(report, "sent <<< rcpt to:")) &&
-           section_read(report, sections);
 }
 
 /* The address on a line of its own, in brackets, above the sentence. */
@@ -185,16 +454,6 @@ static bool kddi_read(Report *report)
     bool named = report_says(report, "your mail sent on:") ||
                  report_says(report, "your mail attempted to be delivered on:");
     return (report->automatic || named) && (section_read(report, sections) || kddi_read_above(report));
-}
-
-/* Zoho: the error stands behind the address. */
-static bool zoho_read(Report *report)
-{
-    static const Section sections[] = {
-        {SECTION_LIST, "recipients. this is a permanent error.", "failed"},
-        {SECTION_END, NULL, NULL},
-    };
-    return strstr(report->mailer, "zoho") && section_read(report, sections);
 }
 
 /* Apache James, and gateways of mobile networks built with it: an error, then details of the mail. */
@@ -245,6 +504,139 @@ static bool phquery_read(Report *report)
     return report_found(report);
 }
 
+/* ---- single sentences of smaller systems, from mail that a mail system sent by its header ---- */
+
+/* Each has the word "recipient", which is looked for first. */
+static const Section plain_recipients[] = {
+    {SECTION_LIST, "failed recipients ------", "failed"},
+    {SECTION_LIST, "delevery to the following recipients failed permanently:", "failed"},
+    {SECTION_LIST, "could not be delivered to the following recipient(s):", "failed"},
+    {SECTION_LIST, "could not deliver message to the following recipient(s):", "failed"},
+    {SECTION_LIST, "to deliver the mail to the following recipients:", "failed"},
+    {SECTION_LIST, "for the following recipients:", "failed"},
+    {SECTION_LIST, "the following recipients were affected:", "failed"},
+    {SECTION_LIST, "here is your list of failed recipients", "failed"},
+    {SECTION_LIST, "your message to the following recipient failed", "failed"},
+    {SECTION_NEXT, "rejected recipient", "failed"},
+    {SECTION_NEXT, "failed recipient:", "failed"},
+    {SECTION_NEXT, "did not reach the following recipient:", "failed"},
+    {SECTION_END, NULL, NULL},
+};
+
+/* Each has the word "address". */
+static const Section plain_addresses[] = {
+    {SECTION_LIST, "failed addresses follow:", "failed"},
+    {SECTION_LIST, "cannot be delivered to the following address(es):", "failed"},
+    {SECTION_LIST, "could not be delivered to the following addresses", "failed"},
+    {SECTION_LIST, "an email you addressed to email address :", "failed"},
+    {SECTION_NEXT, "a transcript of the attempts to send the message follows. addressed to:", "failed"},
+    {SECTION_NEXT, "addresses were unknown (please check the addresses and re-mail the message): smtp", "failed"},
+    {SECTION_NEXT, "undeliverable address:", "failed"},
+    {SECTION_NEXT, "failed address:", "failed"},
+    {SECTION_NEXT, "originally addressed to", "failed"},
+    {SECTION_NEXT, "the following message, addressed to", "failed"},
+    {SECTION_NEXT, "has reached our local address", "failed"},
+    {SECTION_END, NULL, NULL},
+};
+
+static const Section plain_others[] = {
+    {SECTION_LIST, "could not be delivered to:", "failed"},
+    {SECTION_NEXT, "undeliverable for:", "failed"},
+    {SECTION_NEXT, "user's mailbox is full:", "failed"},
+    {SECTION_NEXT, "error-for:", "failed"},
+    {SECTION_NEXT, "delivery failed:", "failed"},
+    {SECTION_NEXT, "unable to deliver your message to", "failed"},
+    {SECTION_NEXT, "unable to deliver message to:", "failed"},
+    {SECTION_NEXT, "quota violation for", "failed"},
+    {SECTION_NEXT, "you are not a member of this mailing list", "failed"},
+    {SECTION_END, NULL, NULL},
+};
+
+static const Section plain_delays[] = {
+    {SECTION_LIST, "your message to:", "delayed"},
+    {SECTION_END, NULL, NULL},
+};
+
+/* "joe@example.com - no such user here." */
+static bool plain_read_dash(Report *report)
+{
+    for (guint at = 0; at < report->lines->len && at < 20; at++) {
+        const char *line = report_line(report, at);
+        size_t length;
+        const char *address = address_begins(line, &length);
+        if (address == line && g_ascii_strncasecmp(address + length, " - no such user", 15) == 0)
+            report_add_failed(report, address, length, line);
+    }
+    return report_found(report);
+}
+
+static bool plain_read(Report *report)
+{
+    if (!report->automatic)
+        return false;
+    if (report_says(report, "has not yet been delivered"))
+        return section_read(report, plain_delays);
+    if (report_says(report, "recipient"))
+        section_read(report, plain_recipients);
+    if (report_says(report, "address"))
+        section_read(report, plain_addresses);
+    return section_read(report, plain_others) || plain_read_dash(report) || section_brackets(report, "failed");
+}
+
+/* ---- a failure that names nobody, with the header of the mail that failed (RFC 3462) ---- */
+
+static bool returned_says_failure(const Report *report)
+{
+    static const char *const phrases[] = {"could not be delivered", "couldn't be delivered", "unable to deliver",
+                                          "undeliverable",          "not able to deliver",   "delivery failed"};
+    for (size_t at = 0; at < G_N_ELEMENTS(phrases); at++)
+        if (report_says(report, phrases[at]))
+            return true;
+    return false;
+}
+
+static void returned_add(Report *report, const char *address, size_t length)
+{
+    g_autofree char *text = g_strndup(report->flat->str, 400);
+    report_add_failed(report, address, length, text);
+}
+
+/* The topmost "Received: ... for <address>". */
+static bool returned_add_envelope(Report *report)
+{
+    const char *head = report_returned(report);
+    g_autofree char *value = mime_field(head, strlen(head), "Received");
+    const char *mark = value ? strstr(value, " for <") : NULL;
+    size_t length;
+    const char *address = mark ? address_begins(mark + 5, &length) : NULL;
+    if (address)
+        returned_add(report, address, length);
+    return report_found(report);
+}
+
+static bool returned_add_to(Report *report)
+{
+    static const char *const never[] = {"List-Id", "List-Post", "List-Unsubscribe", "Cc", "Mailing-List"};
+    const char *head = report_returned(report);
+    size_t size = strlen(head), length, other;
+    for (size_t at = 0; at < G_N_ELEMENTS(never); at++) {
+        g_autofree char *value = mime_field(head, size, never[at]);
+        if (value)
+            return false;
+    }
+    g_autofree char *to = mime_field(head, size, "To");
+    const char *address = to ? address_scan(to, &length) : NULL;
+    if (address && !address_scan(address + length, &other))
+        returned_add(report, address, length);
+    return report_found(report);
+}
+
+static bool returned_read(Report *report)
+{
+    return report->automatic && *report_returned(report) && returned_says_failure(report) &&
+           (returned_add_envelope(report) || returned_add_to(report));
+}
+
 /* RFC 8098: the mail was delivered, and shown or deleted by a reader's program. */
 static bool receipt_read(Report *report)
 {
@@ -258,6 +650,8 @@ static bool receipt_read(Report *report)
     }
     return false;
 }
+
+#define SECTIONS(...) (const Section[]){__VA_ARGS__, {SECTION_END, NULL, NULL}}
 
 /* Reports made for programs come first, dialects that are read most freely last. */
 const Dialect dialects[] = {
@@ -274,15 +668,29 @@ const Dialect dialects[] = {
     {.name = "yahoo", .read = yahoo_read},
     {.name = "exchange", .read = exchange_read},
     {.name = "outlook", .read = outlook_read},
-    {.name = "domino", .read = domino_read},
-    {.name = "groupwise", .read = groupwise_read},
+    {.name = "domino", /* Lotus Notes, too */
+     .automatic = true,
+     .sections = SECTIONS({SECTION_LIST, "was not delivered to:", "failed"},
+                          {SECTION_LIST, "failure reasons --------", "failed"})},
+    {.name = "groupwise", /* of Novell; a user without domain is one of the system that writes */
+     .mailer = "groupwise",
+     .says = {"undeliverable to the following"},
+     .sections = SECTIONS({SECTION_LIST, "was undeliverable to the following:", "failed"},
+                          {SECTION_LIST, "undeliverable to the following:", "failed"})},
     {.name = "aol", .read = aol_read},
     {.name = "opensmtpd", .read = opensmtpd_read},
-    {.name = "dragonfly", .read = dragonfly_read},
+    {.name = "dragonfly",
+     .automatic = true,
+     .sections = SECTIONS({SECTION_NEXT, "there was an error delivering your mail to", "failed"})},
     {.name = "imail", .read = imail_read},
-    {.name = "interscan", .read = interscan_read},
+    {.name = "interscan", /* of Trend Micro: the command that failed, or a sentence */
+     .says = {"interscan", "sent <<< rcpt to:"},
+     .sections = SECTIONS({SECTION_NEXT, "sent <<< rcpt to:", "failed"},
+                          {SECTION_NEXT, "unable to deliver message to <", "failed"})},
     {.name = "kddi", .read = kddi_read},
-    {.name = "zoho", .read = zoho_read},
+    {.name = "zoho", /* the error stands behind the address */
+     .mailer = "zoho",
+     .sections = SECTIONS({SECTION_LIST, "recipients. this is a permanent error.", "failed"})},
     {.name = "james", .read = james_read},
     {.name = "phquery", .read = phquery_read},
     {.name = "plain", .read = plain_read},
@@ -290,3 +698,14 @@ const Dialect dialects[] = {
     {.name = "returned", .read = returned_read},
     {.name = NULL},
 };
+
+bool dialect_read(const Dialect *dialect, Report *report)
+{
+    if (dialect->read)
+        return dialect->read(report);
+    bool known = (dialect->automatic && report->automatic) ||
+                 (dialect->mailer && strstr(report->mailer, dialect->mailer));
+    for (size_t at = 0; at < G_N_ELEMENTS(dialect->says) && dialect->says[at] && !known; at++)
+        known = report_says(report, dialect->says[at]);
+    return known && section_read(report, dialect->sections);
+}

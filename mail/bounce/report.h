@@ -188,13 +188,20 @@ bool text_holds_any(const char *text, const char *const *words);
 /* Read a notification that is in the dialect. Return true when recipients, or a success, are known. */
 typedef bool DialectRead(Report *report);
 
-/* In the order in which they are asked; ended by one without a name. */
+/* In the order in which they are asked; ended by one without a name. Most dialects need a function. Of one without,
+ * the sections are read if any of automatic, mailer and says tells that the mail is in it. */
 typedef struct Dialect {
     const char *name;
     DialectRead *read;
     bool unprepared; /* needs no more than report_init() */
+    bool automatic;          /* a mail system wrote it, by its header */
+    const char *mailer;      /* X-Mailer holds this */
+    const char *says[2];     /* the notification holds one of these phrases */
+    const Section *sections; /* ended by SECTION_END */
 } Dialect;
 extern const Dialect dialects[];
 
-DialectRead amazon_read, delivery_status_read, delivery_text_read, exchange_read, exim_read, feedback_read;
-DialectRead outlook_read, plain_read, postfix_read, returned_read, sendmail_read, sentence_read;
+/* Read a notification as one in that dialect. Return true when recipients, or a success, are known. */
+bool dialect_read(const Dialect *dialect, Report *report);
+
+DialectRead amazon_read, delivery_status_read, delivery_text_read, sentence_read;
