@@ -81,6 +81,8 @@ static bool warn_of_spool(const Config *config)
 
 static int run_check(Site *site, int argc, char **argv, GError **error)
 {
+    static bool (*const warn_of[])(const Config *config) = {warn_of_connections, warn_of_canary, warn_of_spool,
+                                                            warn_of_families};
     const char *path = argc > 0 ? argv[0] : site_config_path(site);
     g_autoptr(Config) config = config_load(path, offline, error);
     if (!config)
@@ -97,16 +99,14 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
     g_auto(GStrv) lines = g_strsplit(doubts ? doubts : "", "\n", -1);
     for (char **line = lines; *line; line++)
         fprintf(stderr, "listrunner config check: warning: %s\n", *line);
-    bool crowded = !offline && warn_of_connections(config), lost = !offline && warn_of_canary(config);
-    bool foreign = !offline && warn_of_spool(config);
-    bool orphaned = !offline && warn_of_families(config);
+    bool warned = doubts || fault || store;
+    for (unsigned at = 0; !offline && at < G_N_ELEMENTS(warn_of); at++)
+        warned |= warn_of[at](config);
     g_auto(StorePlace) place = {0};
     g_autofree char *older = !offline && store_place_read(config, &place, NULL) ? store_upgrade_sentence(&place) : NULL;
     if (older)
         printf("%s That is done at the next start.\n", older);
-    bool warned = doubts || fault || store || crowded || lost || foreign || orphaned;
-    printf(warned ? "%s can be used; see the warnings\n" : "%s is in order\n",
-           path);
+    printf(warned ? "%s can be used; see the warnings\n" : "%s is in order\n", path);
     return TOOL_OK;
 }
 

@@ -9,7 +9,6 @@
 #include "cli/admin/probe.h"
 #include "cli/admin/setup_mta.h"
 #include "cli/admin/status.h"
-#include "cli/admin/status_text.h"
 #include "cli/command.h"
 #include "cli/listing.h"
 #include "cli/plain.h"
@@ -21,28 +20,6 @@
 
 static gboolean no_probe, no_dns;
 static int patience = 30; /* seconds, of a probe */
-
-static void look_at_configuration(Doctor *doctor, const Config *config)
-{
-    guint before = doctor->findings->len;
-    g_autofree char *doubts = config_doubts(config);
-    g_auto(GStrv) lines = g_strsplit(doubts ? doubts : "", "\n", -1);
-    for (char **line = lines; *line; line++)
-        doctor_find(doctor, "configuration", DOCTOR_WARNING, NULL, "%s", *line);
-    doctor_find_well(doctor, "configuration", before, "The configuration is in order.");
-}
-
-static Config *read_configuration(Doctor *doctor)
-{
-    g_autoptr(GError) faults = NULL;
-    Config *config = config_load(doctor->config_path, false, &faults);
-    g_auto(GStrv) lines = g_strsplit(faults ? faults->message : "", "\n", -1);
-    for (char **line = lines; *line; line++)
-        doctor_find(doctor, "configuration", DOCTOR_FAULT, g_strdup("listrunner config check"), "%s", *line);
-    if (config)
-        look_at_configuration(doctor, config);
-    return config;
-}
 
 /* Does the master run, and are its processes well? False: nothing can be sent. */
 static bool look_at_service(Doctor *doctor, Site *site)
@@ -69,28 +46,16 @@ static bool look_at_service(Doctor *doctor, Site *site)
     return true;
 }
 
-/* Find the lines that Postfix lacks for all these domains together: each command names the whole value of a parameter,
- * so that one for each domain would undo those before. */
-static void look_for_lines(Doctor *doctor, const SetupWiring *wiring)
+/* Find the lines that Postfix lacks, for all domains together: each command names the whole value of a parameter, so
+ * that one for each domain would undo those before. */
+static void look_at_mta(Doctor *doctor, const GPtrArray *domains)
 {
-    g_autoptr(GError) fault = NULL;
-    g_autoptr(GPtrArray) lines = *wiring->domains ? setup_postfix_plan(wiring, &fault) : NULL;
-    if (fault)
-        doctor_find(doctor, "mta", DOCTOR_FAULT, NULL, "%s", fault->message);
-    if (!lines || lines->len == 0)
-        return;
-    g_autofree char *domains = g_strjoinv(", ", (char **)wiring->domains);
-    doctor_find(doctor, "mta", DOCTOR_WARNING, setup_postfix_command(lines),
-                "Postfix lacks lines for %s that \"listrunner setup\" would add: it may have others that do the same, "
-                "as a probe shows",
-                domains);
-}
-
-static void look_at_postfix(Doctor *doctor, const GPtrArray *domains)
-{
-    g_autoptr(GError) unfit = NULL;
+    g_autoptr(GError) unfit = NULL, contrary = NULL;
     g_auto(SetupDoors) doors = {0};
     g_autoptr(GPtrArray) names = g_ptr_array_new();
+    guint before = doctor->findings->len;
+    if (!(setup_mta_find() & 1u << SETUP_POSTFIX))
+        return;
     if (!setup_doors_read(doctor->config, &doors, &unfit)) {
         doctor_find(doctor, "mta", DOCTOR_WARNING, NULL, "Postfix was not asked: %s", unfit->message);
         return;
@@ -106,25 +71,17 @@ static void look_at_postfix(Doctor *doctor, const GPtrArray *domains)
     }
     g_ptr_array_add(names, NULL);
     wiring.domains = (const char *const *)names->pdata;
-    look_for_lines(doctor, &wiring);
-}
-
-static void look_at_mta(Doctor *doctor, const GPtrArray *domains)
-{
-    guint before = doctor->findings->len;
-    if (!(setup_mta_find() & 1u << SETUP_POSTFIX))
-        return;
-    look_at_postfix(doctor, domains);
+    g_autoptr(GPtrArray) lines = *wiring.domains ? setup_postfix_plan(&wiring, &contrary) : NULL;
+    if (contrary)
+        doctor_find(doctor, "mta", DOCTOR_FAULT, NULL, "%s", contrary->message);
+    if (lines && lines->len > 0) {
+        g_autofree char *lacking = g_strjoinv(", ", (char **)wiring.domains);
+        doctor_find(doctor, "mta", DOCTOR_WARNING, setup_postfix_command(lines),
+                    "Postfix lacks lines for %s that \"listrunner setup\" would add: it may have others that do the "
+                    "same, as a probe shows",
+                    lacking);
+    }
     doctor_find_well(doctor, "mta", before, "Postfix has the lines that Listrunner needs.");
-}
-
-/* Say how to mend the way of a probe that did not come back. g_free() */
-static char *mend_probe(const Doctor *doctor, const ProbeResult *result, const char *domain)
-{
-    return result->end == PROBE_NOT_SENT
-               ? g_strdup("listrunner dest show relay    # and start the mail server, if it does not run")
-               : g_strdup_printf("listrunner setup --domain %s --owner %s --apply", domain,
-                                 config_string(doctor->config, "site", "site_owner"));
 }
 
 static void send_probe(Doctor *doctor, Site *site, const char *domain)
@@ -136,26 +93,12 @@ static void send_probe(Doctor *doctor, Site *site, const char *domain)
         return;
     }
     g_autofree char *text = probe_text(&result, doctor->config, domain);
-    bool back = result.end == PROBE_BACK;
-    doctor_find(doctor, "probe", back ? DOCTOR_OK : DOCTOR_FAULT, back ? NULL : mend_probe(doctor, &result, domain),
-                "%s", text);
-}
-
-static void look_at_sources(Doctor *doctor, Store *store)
-{
-    g_autoptr(GError) fault = NULL;
-    g_autoptr(GPtrArray) all = source_all(store, NULL, &fault);
-    if (!all)
-        doctor_find(doctor, "sources", DOCTOR_FAULT, NULL, "%s", fault->message);
-    for (guint at = 0; all && at < all->len; at++) {
-        const MemberSource *source = all->pdata[at];
-        if (source_is_plain(source))
-            doctor_find(doctor, "sources", DOCTOR_WARNING,
-                        g_strdup_printf("listrunner list source set %s %s --place=%s", source->list_id, source->name,
-                                        source->kind == SOURCE_LDAP ? "ldaps://..." : "https://..."),
-                        "The password of the source %s of %s goes to the server in plain text.", source->name,
-                        source->list_id);
-    }
+    char *mend = result.end == PROBE_BACK ? NULL
+                 : result.end == PROBE_NOT_SENT
+                     ? g_strdup("listrunner dest show relay    # and start the mail server, if it does not run")
+                     : g_strdup_printf("listrunner setup --domain %s --owner %s --apply", domain,
+                                       config_string(doctor->config, "site", "site_owner"));
+    doctor_find(doctor, "probe", result.end == PROBE_BACK ? DOCTOR_OK : DOCTOR_FAULT, mend, "%s", text);
 }
 
 static void examine(Doctor *doctor, Site *site)
@@ -179,7 +122,19 @@ static void examine(Doctor *doctor, Site *site)
     bool runs = look_at_service(doctor, site);
     if (domains->len == 0)
         doctor_find(doctor, "database", DOCTOR_FAULT, g_strdup("listrunner setup"), "there is no domain");
-    look_at_sources(doctor, store);
+    g_autoptr(GError) unread = NULL;
+    g_autoptr(GPtrArray) sources = source_all(store, NULL, &unread);
+    if (!sources)
+        doctor_find(doctor, "sources", DOCTOR_FAULT, NULL, "%s", unread->message);
+    for (guint at = 0; sources && at < sources->len; at++) {
+        const MemberSource *source = sources->pdata[at];
+        if (source_is_plain(source))
+            doctor_find(doctor, "sources", DOCTOR_WARNING,
+                        g_strdup_printf("listrunner list source set %s %s --place=%s", source->list_id, source->name,
+                                        source->kind == SOURCE_LDAP ? "ldaps://..." : "https://..."),
+                        "The password of the source %s of %s goes to the server in plain text.", source->name,
+                        source->list_id);
+    }
     look_at_mta(doctor, domains);
     if (!no_dns)
         doctor_dns(doctor, domains);
@@ -187,56 +142,49 @@ static void examine(Doctor *doctor, Site *site)
         send_probe(doctor, site, ((const Domain *)domains->pdata[at])->mail_host);
 }
 
-static const char *word_of(DoctorState state)
-{
-    return state == DOCTOR_OK ? "ok" : state == DOCTOR_WARNING ? "warning" : "fault";
-}
-
-static void print_row(const DoctorFinding *finding)
-{
-    json_t *row = json_pack("{ss ss so so}", "subject", finding->subject, "state", word_of(finding->state), "text",
-                            listing_text(finding->text), "mend", listing_text(finding->mend));
-    listing_json(row);
-    json_decref(row);
-}
-
-static void print_lines(const DoctorFinding *finding)
-{
-    g_autofree char *text = plain_text(finding->text);
-    printf("%-8s %-14s %s\n", word_of(finding->state), finding->subject, text);
-    if (finding->mend) {
-        g_autofree char *mend = plain_text(finding->mend);
-        printf("%24s%s\n", "", mend);
-    }
-}
-
 static void print_finding(const DoctorFinding *finding)
 {
-    (json_option ? print_row : print_lines)(finding);
+    static const char *const words[] = {[DOCTOR_OK] = "ok", [DOCTOR_WARNING] = "warning", [DOCTOR_FAULT] = "fault"};
+    const char *state = words[finding->state];
+    if (json_option) {
+        json_t *row = json_pack("{ss ss so so}", "subject", finding->subject, "state", state, "text",
+                                listing_text(finding->text), "mend", listing_text(finding->mend));
+        listing_json(row);
+        json_decref(row);
+    } else {
+        g_autofree char *text = plain_text(finding->text), *mend = finding->mend ? plain_text(finding->mend) : NULL;
+        printf("%-8s %-14s %s\n", state, finding->subject, text);
+        if (mend)
+            printf("%24s%s\n", "", mend);
+    }
     fflush(stdout); /* also into a pipe, whose reader is to see it before the next one is known */
-}
-
-static void print_plan(const Doctor *doctor)
-{
-    printf("Examining the site of %s: files, clock, database, processes and mail server%s", doctor->config_path,
-           no_dns ? "" : "; then the DNS, where a question without an answer takes some seconds");
-    if (!no_probe)
-        printf("; then a probe for each domain, which may take %d s", patience);
-    puts(".");
-    fflush(stdout);
 }
 
 static int run(Site *site, int argc, char **argv, GError **error)
 {
     g_auto(Doctor) doctor;
     DoctorState worst = DOCTOR_OK;
+    g_autoptr(GError) faults = NULL;
     doctor_init(&doctor, site_config_path(site), print_finding);
-    if (!json_option)
-        print_plan(&doctor);
-    g_autoptr(Config) config = read_configuration(&doctor);
+    if (!json_option) {
+        printf("Examining the site of %s: files, clock, database, processes and mail server%s", doctor.config_path,
+               no_dns ? "" : "; then the DNS, where a question without an answer takes some seconds");
+        if (!no_probe)
+            printf("; then a probe for each domain, which may take %d s", patience);
+        puts(".");
+        fflush(stdout);
+    }
+    g_autoptr(Config) config = config_load(doctor.config_path, false, &faults);
     doctor.config = config;
-    if (config)
+    g_autofree char *doubts = config ? config_doubts(config) : NULL;
+    g_auto(GStrv) lines = g_strsplit(faults ? faults->message : doubts ? doubts : "", "\n", -1);
+    for (char **line = lines; *line; line++)
+        doctor_find(&doctor, "configuration", faults ? DOCTOR_FAULT : DOCTOR_WARNING,
+                    faults ? g_strdup("listrunner config check") : NULL, "%s", *line);
+    if (config) {
+        doctor_find_well(&doctor, "configuration", 0, "The configuration is in order.");
         examine(&doctor, site);
+    }
     for (guint at = 0; at < doctor.findings->len; at++)
         worst = MAX(worst, ((const DoctorFinding *)doctor.findings->pdata[at])->state);
     return worst == DOCTOR_OK ? TOOL_OK : worst == DOCTOR_WARNING ? TOOL_WAITING : TOOL_NOT_SO;

@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* listrunner host: the hosts that share the database. */
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "cli/admin/host_adopt.h"
 #include "cli/command.h"
 #include "cli/listing.h"
 #include "cli/plain.h"
+#include "cli/queues/queue_files.h"
 #include "lists/hosts/host_state.h"
 #include "store/hosts/host.h"
 #include "store/hosts/lost_spool.h"
+#include "store/outbox.h"
+
+#define LOOK_PAUSE (G_USEC_PER_SEC / 2)
+#define LOOKS_EMPTY 4 /* in a row: what one queue has given away is in another one by then */
 
 static gboolean undo, lost_too, dry_run;
 static char *spool_directory;
@@ -67,17 +79,6 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
     return TOOL_LATER;
 }
 
-/* Another host than name that takes mail. */
-static bool is_another(const GPtrArray *hosts, const char *name)
-{
-    for (guint at = 0; at < hosts->len; at++) {
-        const Host *host = hosts->pdata[at];
-        if (host->living && !host->draining && strcmp(host->name, name) != 0)
-            return true;
-    }
-    return false;
-}
-
 static int run_drain(Site *site, int argc, char **argv, GError **error)
 {
     Store *store = site_store(site, false, error);
@@ -90,7 +91,12 @@ static int run_drain(Site *site, int argc, char **argv, GError **error)
         printf("%s takes mail again when it renews its lease next\n", argv[0]);
     else
         printf("%s takes no new mail from the next renewal of its lease on, and works off what it has\n", argv[0]);
-    if (!undo && !is_another(hosts, argv[0]))
+    bool another = false; /* takes mail */
+    for (guint at = 0; at < hosts->len; at++) {
+        const Host *host = hosts->pdata[at];
+        another |= host->living && !host->draining && strcmp(host->name, argv[0]) != 0;
+    }
+    if (!undo && !another)
         plain_complain("No other host lives and takes mail: all mail waits at the servers in front, and nobody does "
                        "the jobs of the timer, until \"host drain --undo\".");
     return TOOL_OK;
@@ -118,7 +124,7 @@ static void say_what_waited(const char *name, const LostSpool *lost)
         printf("Its spool was never seen empty: all posts that the database remembers are shown.\n");
 }
 
-static int remove_lost(Store *store, const char *name, GError **error)
+static int run_remove(Site *site, int argc, char **argv, GError **error)
 {
     static const Column columns[] = {{"kind", "KIND", COLUMN_TEXT},
                                      {"list", "LIST", COLUMN_TEXT},
@@ -126,8 +132,18 @@ static int remove_lost(Store *store, const char *name, GError **error)
                                      {"time", "TIME", COLUMN_TEXT},
                                      {NULL, NULL, COLUMN_TEXT}};
     g_auto(LostSpool) lost = {0};
-    if (!lost_spool_remove(store, name, dry_run, &lost, error))
+    Store *store = site_store(site, false, error);
+    if (!lost_too && (dry_run || json_option)) {
+        fputs("--dry-run and --json go with --lost\n", stderr);
+        return TOOL_USAGE;
+    }
+    if (!store ||
+        !(lost_too ? lost_spool_remove(store, argv[0], dry_run, &lost, error) : host_remove(store, argv[0], error)))
         return TOOL_LATER;
+    if (!lost_too) {
+        printf("%s is forgotten\n", argv[0]);
+        return TOOL_OK;
+    }
     Listing *listing = listing_new(columns, json_option);
     for (guint at = 0; at < lost.things->len; at++) {
         const LostThing *thing = lost.things->pdata[at];
@@ -138,37 +154,204 @@ static int remove_lost(Store *store, const char *name, GError **error)
     listing_free(listing);
     if (json_option)
         return TOOL_OK;
-    say_what_waited(name, &lost);
+    say_what_waited(argv[0], &lost);
     if (dry_run)
         puts("Nothing was changed.");
     else
-        printf("%s is forgotten.\n", name);
+        printf("%s is forgotten.\n", argv[0]);
     return TOOL_OK;
 }
 
-static int run_remove(Site *site, int argc, char **argv, GError **error)
+/* ---- adopt ---- */
+
+/*
+ * Adopt the spool of a host that died: a second master on this host works it under the dead host's name until it is
+ * empty. That master begins the next epoch of the dead host, as the host itself would. So the lock in the spool, the
+ * lease in the database and the epoch in both (lists/hosts/this_host.h) keep two masters from one spool here, too.
+ */
+
+static volatile sig_atomic_t told_to_end;
+
+static void on_signal(int number)
 {
-    Store *store = site_store(site, false, error);
-    if (!lost_too && (dry_run || json_option)) {
-        fputs("--dry-run and --json go with --lost\n", stderr);
-        return TOOL_USAGE;
+    told_to_end = number;
+}
+
+/* ---- the configuration of the second master ---- */
+
+/* Does the line, below the head of its section, set the key of this row? */
+static bool sets(const char *section, const char *line, const char *const row[3])
+{
+    size_t name = strlen(row[0]), key = strlen(row[1]);
+    return section[0] == '[' && strncmp(section + 1, row[0], name) == 0 && section[1 + name] == ']' &&
+           strncmp(line, row[1], key) == 0 && line[key + strspn(line + key, " \t")] == '=';
+}
+
+/* The text of a configuration with other values: rows of section, key, value end with NULL. Its own values of these
+ * keys are left out, since none may be given twice, and the new ones are added at the end. g_free(). */
+static char *with_other_values(const char *text, const char *const (*rows)[3])
+{
+    g_autoptr(GString) made = g_string_new(NULL);
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    const char *section = "";
+    bool left_out = false; /* the last key was, and so are the lines that go on with its value */
+    for (char **line = lines; *line; line++) {
+        if (**line == '[')
+            section = *line;
+        if (!g_ascii_isspace(**line))
+            left_out = false;
+        for (size_t row = 0; rows[row][0]; row++)
+            left_out |= sets(section, *line, rows[row]);
+        if (!left_out)
+            g_string_append_printf(made, "%s\n", *line);
     }
-    if (store && lost_too)
-        return remove_lost(store, argv[0], error);
-    if (!store || !host_remove(store, argv[0], error))
+    for (size_t row = 0; rows[row][0]; row++)
+        g_string_append_printf(made, "[%s]\n%s = %s\n", rows[row][0], rows[row][1], rows[row][2]);
+    return g_string_free(g_steal_pointer(&made), FALSE);
+}
+
+/* Make a directory of this adoption beside the sockets of this host's own master, and the configuration in it. What
+ * comes from outside comes to this host's own processes. g_free(). */
+static char *write_configuration(Site *site, const char *name, GError **error)
+{
+    const Config *config = site_config(site, error);
+    g_autofree char *text = NULL, *folder = g_strconcat("adopt-", name, NULL);
+    g_autofree char *runtime = g_build_filename(config_string(config, "master", "runtime_directory"), folder, NULL);
+    g_autofree char *path = g_build_filename(runtime, "listrunner.conf", NULL);
+    g_autofree char *spool = g_canonicalize_filename(spool_directory, NULL);
+    const char *const rows[][3] = {
+        {"site", "hostname", name},           {"site", "site_owner", config_string(config, "site", "site_owner")},
+        {"spool", "directory", spool},        {"master", "runtime_directory", runtime},
+        {"runner.lmtp", "start", "no"},       {"runner.rest", "start", "no"},
+        {"runner.web", "start", "no"},        {"runner.mta", "start", "no"},
+        {"runner.nntp", "start", "no"},       {"runner.door", "start", "no"},
+        {NULL, NULL, NULL}};
+    if (!g_file_get_contents(site_config_path(site), &text, NULL, error))
+        return NULL;
+    g_autofree char *made = with_other_values(text, rows);
+    if (g_mkdir(runtime, 0750) != 0 && errno != EEXIST) {
+        fail_errno(error, FAIL_LATER, "make the directory %s", runtime);
+        return NULL;
+    }
+    return g_file_set_contents_full(path, made, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, error)
+               ? g_steal_pointer(&path)
+               : NULL;
+}
+
+/* ---- what is in the spool ---- */
+
+static bool count_file(const QueueFile *found, const char *file, void *data)
+{
+    (void)file;
+    int64_t *count = data;
+    *count += found->state != QUEUE_FOREIGN && found->state != QUEUE_PRESERVED;
+    return true;
+}
+
+/* *work: what the runners work on; *rest: what waits for a person. */
+static bool count_entries(Spool *spool, int64_t *work, int64_t *rest, GError **error)
+{
+    g_auto(GStrv) queues = queue_files_choose(spool, 0, NULL, error);
+    *work = *rest = 0;
+    for (char **name = queues; name && *name; name++) {
+        bool waits = strcmp(*name, HOLD_QUEUE) == 0 || strcmp(*name, SHUNT_QUEUE) == 0;
+        Queue *queue = spool_queue(spool, *name, error);
+        if (!queue || !queue_files_each(queue, count_file, waits ? rest : work, error))
+            return false;
+    }
+    return queues != NULL;
+}
+
+/* ---- the second master ---- */
+
+static pid_t launch(const char *path)
+{
+    static const char program[] = SBINDIR "/listrunner-master";
+    pid_t parent = getpid(), child = fork();
+    if (child != 0)
+        return child;
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* it does not outlive who looks after it */
+    if (getppid() == parent)
+        execl(program, program, "-c", path, (char *)NULL);
+    fprintf(stderr, "run %s: %s\n", program, strerror(errno));
+    _exit(TOOL_CONFIG);
+}
+
+/* Work the spool until it is empty, or until SIGINT or SIGTERM. */
+static int work(Site *site, const char *name, Store *store, Spool *spool, GError **error)
+{
+    int status, looks = 0;
+    int64_t left = 0, rest = 0, units, oldest;
+    g_autofree char *path = write_configuration(site, name, error);
+    /* A drained host takes no claim of what only one host does: this host has those already, or another one. */
+    if (!path || !host_set_draining(store, name, true, error))
         return TOOL_LATER;
-    printf("%s is forgotten\n", argv[0]);
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    pid_t master = launch(path);
+    if (master < 0) {
+        fail_errno(error, FAIL_LATER, "fork");
+        return TOOL_LATER;
+    }
+    for (bool ending = false; waitpid(master, &status, WNOHANG) == 0; g_usleep(LOOK_PAUSE)) {
+        g_autoptr(GError) fault = NULL; /* of a database that is away: it is asked again */
+        bool empty = count_entries(spool, &left, &rest, &fault) && outbox_count(store, name, &units, &oldest, &fault) &&
+                     left == 0 && units == 0;
+        looks = empty ? looks + 1 : 0;
+        if (!ending && (told_to_end || looks >= LOOKS_EMPTY))
+            ending = kill(master, SIGTERM) == 0;
+    }
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : TOOL_LATER;
+    g_unlink(path);
+    if (code != 0) {
+        fail(error, FAIL_LATER, "the master of the adopted spool ended, exit code %d", code);
+        return code;
+    }
+    if (!count_entries(spool, &left, &rest, error))
+        return TOOL_LATER;
+    if (left > 0) {
+        printf("%s: %" G_GINT64_FORMAT " entries are left; give the command again to go on\n", name, left);
+        return TOOL_NOT_SO;
+    }
+    printf("The spool of %s is empty%s. \"host remove %s\" forgets the host, \"host drain --undo %s\" lets it take "
+           "mail.\n",
+           name, rest > 0 ? " but for what waits for a person in hold and shunt" : "", name, name);
     return TOOL_OK;
 }
 
 static int run_adopt(Site *site, int argc, char **argv, GError **error)
 {
-    const HostAdoption adoption = {.name = argv[0], .spool = spool_directory, .program = SBINDIR "/listrunner-master"};
+    const char *name = argv[0];
     if (!spool_directory) {
         fputs("--spool is missing: where the spool of the dead host is mounted\n", stderr);
         return TOOL_USAGE;
     }
-    return host_adopt(site, &adoption, error);
+    g_autofree char *path = g_build_filename(spool_directory, SPOOL_ID_FILE, NULL);
+    Store *store = site_store(site, false, error);
+    if (!store)
+        return TOOL_LATER;
+    if (!g_file_test(path, G_FILE_TEST_EXISTS)) { /* opened, it would be made */
+        fail(error, FAIL_MISSING, "%s is no spool of a host: it has no file " SPOOL_ID_FILE, spool_directory);
+        return TOOL_LATER;
+    }
+    g_autoptr(Spool) spool = spool_open(spool_directory, error);
+    const char *id = spool ? spool_id(spool, error) : NULL;
+    g_autoptr(GPtrArray) hosts = id ? host_all(store, error) : NULL;
+    const Host *dead = NULL;
+    for (guint at = 0; hosts && at < hosts->len; at++)
+        if (strcmp(((const Host *)hosts->pdata[at])->name, name) == 0)
+            dead = hosts->pdata[at];
+    /* The runners look again themselves; this tells it before anything is started. */
+    if (hosts && !dead)
+        fail(error, FAIL_MISSING, "there is no host %s", name);
+    else if (dead && dead->living)
+        fail(error, FAIL_EXISTS, "the host %s lives: nobody else may work its spool", name);
+    else if (dead && strcmp(dead->spool, id) != 0)
+        fail(error, FAIL_CONFIG, "the spool %s is not that of the host %s", spool_directory, name);
+    else if (dead)
+        return work(site, name, store, spool, error);
+    return TOOL_LATER;
 }
 
 static const GOptionEntry adopt_options[] = {

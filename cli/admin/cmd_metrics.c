@@ -7,16 +7,6 @@
 #include "cli/control_client.h"
 #include "lists/site/figures.h"
 
-static bool print_of_store(Site *site, GError **error)
-{
-    g_autoptr(GString) text = g_string_new(NULL);
-    Store *store = site_store(site, false, error);
-    if (!store || !figures_of_store(store, config_string(site_config(site, NULL), "site", "hostname"), text, error))
-        return false;
-    fputs(text->str, stdout);
-    return true;
-}
-
 static int run(Site *site, int argc, char **argv, GError **error)
 {
     g_autoptr(GError) cause = NULL, absent = NULL;
@@ -33,8 +23,13 @@ static int run(Site *site, int argc, char **argv, GError **error)
         fprintf(stderr, "not all figures of destinations: %s\n", fault);
     const bool whole = fault == NULL;
     json_decref(reply);
-    bool counted = print_of_store(site, &absent);
-    if (!counted)
+    g_autoptr(GString) text = g_string_new(NULL);
+    Store *store = site_store(site, false, &absent);
+    bool counted = store &&
+                   figures_of_store(store, config_string(site_config(site, NULL), "site", "hostname"), text, &absent);
+    if (counted)
+        fputs(text->str, stdout);
+    else
         fprintf(stderr, "no figures of held posts, requests and parts: %s\n", absent->message);
     return whole && counted ? TOOL_OK : TOOL_NOT_SO;
 }

@@ -14,19 +14,7 @@
 
 static int patience = 60; /* seconds */
 
-/* The domain that was named, or the first one; NULL: there is none. g_free() */
-static char *domain_of(Site *site, const char *named, GError **error)
-{
-    Store *store = site_store(site, false, error);
-    g_autoptr(GPtrArray) all = store && !named ? domain_all(store, error) : NULL;
-    if (!store || named)
-        return store ? g_strdup(named) : NULL;
-    if (all && all->len == 0)
-        fail(error, FAIL_MISSING, "there is no domain yet: listrunner setup, or listrunner domain create DOMAIN");
-    return all && all->len > 0 ? g_strdup(((const Domain *)all->pdata[0])->mail_host) : NULL;
-}
-
-static const char *word_of(ProbeEnd end)
+static int run(Site *site, int argc, char **argv, GError **error)
 {
     static const char *const words[] = {
         [PROBE_BACK] = "back",
@@ -34,23 +22,22 @@ static const char *word_of(ProbeEnd end)
         [PROBE_NOT_HANDED] = "not handed in",
         [PROBE_NOT_COPIED] = "not copied",
     };
-    return words[end];
-}
-
-static int run(Site *site, int argc, char **argv, GError **error)
-{
     g_autoptr(GError) cause = NULL;
     g_autoptr(ControlClient) running = control_client_open(site, &cause);
     if (!running)
         return control_client_refused(&cause, error);
-    g_autofree char *domain = domain_of(site, argc > 0 ? argv[0] : NULL, error);
+    Store *store = site_store(site, false, error);
+    g_autoptr(GPtrArray) all = store && argc == 0 ? domain_all(store, error) : NULL;
+    if (all && all->len == 0)
+        fail(error, FAIL_MISSING, "there is no domain yet: listrunner setup, or listrunner domain create DOMAIN");
+    const char *domain = argc > 0 ? argv[0] : all && all->len > 0 ? ((const Domain *)all->pdata[0])->mail_host : NULL;
     ProbeResult result = {0};
-    if (!domain || !probe_run(site, domain, patience, &result, error))
+    if (!store || !domain || !probe_run(site, domain, patience, &result, error))
         return TOOL_LATER;
     g_autofree char *text = probe_text(&result, site_config(site, NULL), domain);
     bool back = result.end == PROBE_BACK;
     if (json_option) {
-        json_t *row = json_pack("{ss sb ss sf ss}", "domain", domain, "back", back, "state", word_of(result.end),
+        json_t *row = json_pack("{ss sb ss sf ss}", "domain", domain, "back", back, "state", words[result.end],
                                 "seconds", (double)result.took / G_USEC_PER_SEC, "text", text);
         listing_json(row);
         json_decref(row);

@@ -6,13 +6,19 @@
  * whole can be run again. Verbs that use the database become [site] user for good, so they run as processes of their
  * own.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/auto.h"
 #include "base/fail.h"
+#include "base/fs.h"
 #include "base/mailbox.h"
-#include "cli/admin/setup_check.h"
 #include "cli/admin/setup_config.h"
 #include "cli/admin/setup_dkim.h"
 #include "cli/admin/setup_mta.h"
@@ -21,6 +27,9 @@
 #include "cli/control_client.h"
 #include "mail/domain_name.h"
 #include "store/place.h"
+
+#define LEAST_STATE (16 * 1024 * 1024) /* bytes, for a database without lists and its journal */
+#define LEAST_CONFIG (64 * 1024)
 
 static char *domain_given, *owner_given, *mta_given, *hostname_given, *lmtp_given, *ask_given;
 static char **set_given;
@@ -85,27 +94,6 @@ static char *option_or_answer(const char *given, const char *option, const char 
     return value;
 }
 
-/* The name in the configuration that is there and stays, else that of the system if it is one of DNS, else the domain
- * of the lists. g_free() */
-static char *own_name(const char *path, const char *domain)
-{
-    g_autofree char *kept = setup_config_hostname(path);
-    if (kept)
-        return g_steal_pointer(&kept);
-    g_autofree char *system = config_default("site", "hostname");
-    return g_strdup(system && strchr(system, '.') ? system : domain);
-}
-
-/* After a wrong answer a person is asked again; a wrong option ends the setup. False: *refusal stands. */
-static bool ask_again(const char *given, GError **refusal)
-{
-    if (given || feof(stdin) || !*refusal || (*refusal)->code != FAIL_NEVER)
-        return false;
-    printf("%s\n", (*refusal)->message);
-    g_clear_error(refusal);
-    return true;
-}
-
 static bool read_domain(Setup *setup, GError **error)
 {
     g_autofree char *text = option_or_answer(domain_given, "--domain", "Domain of the lists, such as lists.example.com",
@@ -140,12 +128,16 @@ static bool read_owner(Setup *setup, GError **error)
 
 typedef bool Reader(Setup *setup, GError **error);
 
+/* After a wrong answer a person is asked again; a wrong option ends the setup. */
 static bool find(Setup *setup, Reader *reader, const char *given, GError **error)
 {
     g_autoptr(GError) refusal = NULL;
-    while (!reader(setup, &refusal))
-        if (!may_ask() || !ask_again(given, &refusal))
+    while (!reader(setup, &refusal)) {
+        if (!may_ask() || given || feof(stdin) || !refusal || refusal->code != FAIL_NEVER)
             return fail_with(error, &refusal);
+        printf("%s\n", refusal->message);
+        g_clear_error(&refusal);
+    }
     return true;
 }
 
@@ -169,48 +161,111 @@ static bool read_mta(Setup *setup, GError **error)
     return true;
 }
 
-/* ---- what is to be in force ---- */
+/* ---- the machine ---- */
 
-static bool want_relay(Setup *setup, GError **error)
+/* Can so much be written to the directory, or to the first one above it that is there? */
+static bool has_room(const char *path, uint64_t least, const char *what, GError **error)
 {
-    char *found_host, *found_port;
-    if (!setup_postfix_relay(&found_host, &found_port, error))
+    uint64_t free_bytes;
+    struct statvfs status;
+    g_autofree char *directory = g_strdup(path);
+    while (!g_file_test(directory, G_FILE_TEST_IS_DIR) && strcmp(directory, "/") != 0) {
+        char *above = g_path_get_dirname(directory);
+        g_free(directory);
+        directory = above;
+    }
+    auto_fd fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || fstatvfs(fd, &status) != 0)
+        return fail_errno(error, FAIL_LATER, "look at %s, for %s", directory, what);
+    if (status.f_flag & ST_RDONLY)
+        return fail(error, FAIL_LATER, "%s is on a file system that is read-only; %s must be written there", directory,
+                    what);
+    if (!fs_free_space(fd, &free_bytes, error))
         return false;
-    g_autofree char *host = found_host, *port = found_port;
-    if (strcmp(host, "127.0.0.1") != 0)
-        setup_settings_put(setup->settings, "transport.relay", "host", host);
-    if (strcmp(port, "25") != 0)
-        setup_settings_put(setup->settings, "transport.relay", "port", port);
-    return true;
+    return free_bytes >= least ||
+           fail(error, FAIL_LATER,
+                "the file system of %s is full: it has %" G_GUINT64_FORMAT " KiB left, and %s needs "
+                "%" G_GUINT64_FORMAT " KiB",
+                directory, free_bytes / 1024, what, least / 1024);
 }
+
+/* Are the ports free on which a runner is to listen? */
+static bool are_free(const Config *config, const char *section, const char *option, GError **error)
+{
+    bool all = true;
+    for (const char *const *listen = config_list(config, section, "listen"); all && *listen; listen++) {
+        struct addrinfo *found, hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+        g_autofree char *host = g_strdup(*listen);
+        char *colon = strrchr(host, ':'), *bare = host;
+        if (!colon || *host == '/' || g_str_has_prefix(host, "unix:"))
+            continue;
+        *colon = '\0';
+        if (*host == '[') {
+            bare = host + 1;
+            colon[-1] = '\0';
+        }
+        if (getaddrinfo(strcmp(bare, "*") == 0 || !*bare ? NULL : bare, colon + 1, &hints, &found) != 0)
+            continue; /* the check of the configuration has told it */
+        for (struct addrinfo *one = found; all && one; one = one->ai_next) {
+            int on = 1;
+            auto_fd fd = socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC, one->ai_protocol);
+            if (fd >= 0) /* a closed connection that lingers is no obstacle */
+                setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+            all = fd < 0 || bind(fd, one->ai_addr, one->ai_addrlen) == 0 || errno != EADDRINUSE;
+        }
+        freeaddrinfo(found);
+        if (!all)
+            fail(error, FAIL_LATER,
+                 "%s, [%s] listen, is taken by another program (GNU Mailman has such ports, too; "
+                 "\"ss -ltnp\" shows which it is): end that, or choose another port by %s",
+                 *listen, section, option);
+    }
+    return all;
+}
+
+/* Can configuration, spool and database be written, and are the ports free, unless our own master has them? */
+static bool is_machine_fit(const Setup *setup, const Config *config, GError **error)
+{
+    g_autofree char *configuration = g_path_get_dirname(site_config_path(setup->site));
+    g_autofree char *state = g_path_get_dirname(config_string(config, "store", "path"));
+    bool file = strcmp(config_string(config, "store", "driver"), "sqlite") == 0;
+    return has_room(configuration, LEAST_CONFIG, "the configuration", error) &&
+           has_room(config_string(config, "spool", "directory"), config_size(config, "spool", "min_free"),
+                    "the spool ([spool] min_free)", error) &&
+           (!file || has_room(state, LEAST_STATE, "the database", error)) &&
+           (setup->running || are_free(config, "runner.lmtp", "--lmtp", error)) &&
+           (setup->running || setup->mta != SETUP_POSTFIX || are_free(config, "runner.mta", "--ask", error));
+}
+
+/* ---- what is to be in force ---- */
 
 static bool want_settings(Setup *setup, GError **error)
 {
-    bool sound = true;
     setup->settings = setup_settings_new();
     setup_settings_put(setup->settings, "site", "hostname", setup->hostname);
     setup_settings_put(setup->settings, "site", "site_owner", setup->owner);
     if (lmtp_given)
         setup_settings_put(setup->settings, "runner.lmtp", "listen", lmtp_given);
     if (setup->mta == SETUP_POSTFIX) {
+        char *found_host, *found_port;
         setup_settings_put(setup->settings, "runner.mta", "start", "yes");
-        sound = want_relay(setup, error);
+        if (!setup_postfix_relay(&found_host, &found_port, error))
+            return false;
+        g_autofree char *host = found_host, *port = found_port;
+        if (strcmp(host, "127.0.0.1") != 0)
+            setup_settings_put(setup->settings, "transport.relay", "host", host);
+        if (strcmp(port, "25") != 0)
+            setup_settings_put(setup->settings, "transport.relay", "port", port);
     } else if (setup->mta == SETUP_EXIM) {
         setup_settings_put(setup->settings, "mta", "maps_directory", LOCALSTATEDIR "/lib/listrunner/mta");
         setup_settings_put(setup->settings, "mta", "maps_format", "exim");
     }
     if (ask_given)
         setup_settings_put(setup->settings, "runner.mta", "listen", ask_given);
-    for (char **text = set_given; sound && text && *text; text++)
-        sound = setup_settings_read(setup->settings, *text, error);
-    return sound;
-}
-
-/* Refuse a new configuration that raises doubts, though they would be no fault in one that is there already. */
-static bool is_without_doubt(const Config *config, GError **error)
-{
-    g_autofree char *doubts = config_doubts(config);
-    return !doubts || fail(error, FAIL_CONFIG, "%s", doubts);
+    for (char **text = set_given; text && *text; text++)
+        if (!setup_settings_read(setup->settings, *text, error))
+            return false;
+    return true;
 }
 
 /* Find out all that is to be done, and refuse what cannot be. Changes nothing. */
@@ -220,21 +275,29 @@ static bool plan(Setup *setup, GError **error)
     if (!find(setup, read_domain, domain_given, error) || !find(setup, read_owner, owner_given, error) ||
         !find(setup, read_mta, mta_given, error))
         return false;
-    setup->hostname = hostname_given ? g_strdup(hostname_given) : own_name(path, setup->domain);
+    /* The name in the configuration that is there and stays, else that of the system if it is one of DNS. */
+    g_autofree char *kept = hostname_given ? NULL : setup_config_hostname(path);
+    g_autofree char *system = config_default("site", "hostname");
+    setup->hostname = g_strdup(hostname_given                          ? hostname_given
+                               : kept                                  ? kept
+                               : system && strchr(system, '.') != NULL ? system
+                                                                       : setup->domain);
     if (!want_settings(setup, error) || !setup_config_plan(path, setup->settings, &setup->config, error))
         return false;
     const Config *config = setup->config.config;
     g_autoptr(ControlClient) master = control_client_open(setup->site, NULL);
     setup->running = master != NULL;
-    setup->domains[0] = setup->domain;
-    setup->wiring = (SetupWiring){
-        .mta = setup->mta, .domains = setup->domains, .maps = config_string(config, "mta", "maps_directory")};
-    if (!is_without_doubt(config, error) || !setup_doors_read(config, &setup->doors, error) ||
-        !setup_check_disks(path, config, error) ||
-        (!setup->running && !setup_check_ports(config, setup->mta == SETUP_POSTFIX, error)))
+    g_autofree char *doubts = config_doubts(config);
+    if (doubts) /* no fault in a configuration that is in use, but nobody begins with them */
+        return fail(error, FAIL_CONFIG, "%s", doubts);
+    if (!setup_doors_read(config, &setup->doors, error) || !is_machine_fit(setup, config, error))
         return false;
-    setup->wiring.lmtp = setup->doors.lmtp;
-    setup->wiring.ask = setup->doors.ask;
+    setup->domains[0] = setup->domain;
+    setup->wiring = (SetupWiring){.mta = setup->mta,
+                                  .domains = setup->domains,
+                                  .maps = config_string(config, "mta", "maps_directory"),
+                                  .lmtp = setup->doors.lmtp,
+                                  .ask = setup->doors.ask};
     if (setup->mta != SETUP_POSTFIX)
         return true;
     setup->lines = setup_postfix_plan(&setup->wiring, error);
@@ -243,73 +306,50 @@ static bool plan(Setup *setup, GError **error)
 
 /* ---- doing it ---- */
 
-static bool verb(const Setup *setup, const char *what, const char *const *words, GError **error)
+/* Run a verb of this program, such as "store create". */
+static bool verb(const Setup *setup, const char *line, GError **error)
 {
     int code;
-    return setup_verb(site_config_path(setup->site), words, &code, error) &&
-           (code == 0 || fail(error, FAIL_LATER, "%s failed with code %d", what, code));
-}
-#define VERB(setup, what, error, ...) verb(setup, what, (const char *[]){__VA_ARGS__, NULL}, error)
-
-static bool has_store(const Setup *setup)
-{
-    g_auto(StorePlace) place = {0};
-    return store_place_read(setup->config.config, &place, NULL) && store_find(place.driver, place.where, NULL);
+    g_auto(GStrv) words = g_strsplit(line, " ", -1);
+    return setup_verb(site_config_path(setup->site), (const char *const *)words, &code, error) &&
+           (code == 0 || fail(error, FAIL_LATER, "listrunner %s failed with code %d", line, code));
 }
 
-static bool has_domain(const Setup *setup)
-{
-    g_autofree char *wanted = g_strdup_printf("\"%s\"", setup->domain);
-    g_autofree char *rows = setup_output(
-        (const char *[]){"/proc/self/exe", "-c", site_config_path(setup->site), "domain", "ls", "--json", NULL}, NULL);
-    return rows && strstr(rows, wanted);
-}
-
-/* Make configuration, database and domain. A configuration that was written goes again when the database cannot be
+/* Make configuration, database, domain and key. A configuration that was written goes again when the database cannot be
  * made. */
-static bool make_site(const Setup *setup, GError **error)
+static bool make_site(Setup *setup, GError **error)
 {
     const char *path = site_config_path(setup->site);
     if (setup->config.text && !setup_config_write(path, setup->config.text, error))
         return false;
     printf(setup->config.text ? "The configuration %s was written.\n" : "The configuration %s stays as it is.\n", path);
-    if (!has_store(setup) && !VERB(setup, "listrunner store create", error, "store", "create")) {
+    g_auto(StorePlace) place = {0};
+    bool has_store = store_place_read(setup->config.config, &place, NULL) &&
+                     store_find(place.driver, place.where, NULL);
+    if (!has_store && !verb(setup, "store create", error)) {
         if (setup->config.text && unlink(path) == 0)
             printf("%s was removed again.\n", path);
         return false;
     }
-    if (has_domain(setup))
-        return true;
-    /* Its own words about the mail server are not shown: the plan has the same, and more. */
-    g_autofree char *said = setup_output(
-        (const char *[]){"/proc/self/exe", "-c", path, "domain", "create", setup->domain, NULL}, error);
-    if (said)
+    g_autofree char *wanted = g_strdup_printf("\"%s\"", setup->domain);
+    g_autofree char *rows = setup_output((const char *[]){"/proc/self/exe", "-c", path, "domain", "ls", "--json", NULL},
+                                         NULL);
+    if (!rows || !strstr(rows, wanted)) {
+        /* Its own words about the mail server are not shown: the plan has the same, and more. */
+        g_autofree char *said = setup_output(
+            (const char *[]){"/proc/self/exe", "-c", path, "domain", "create", setup->domain, NULL}, error);
+        if (!said)
+            return false;
         printf("domain %s created\n", setup->domain);
-    return said != NULL;
-}
-
-static bool make_key(Setup *setup, GError **error)
-{
-    const char *path = site_config_path(setup->site);
-    if (!dkim)
-        return true;
-    if (!setup_dkim_make(path, setup->domain, &setup->record, &setup->key_made, error))
+    }
+    if (dkim && !setup_dkim_make(path, setup->domain, &setup->record, &setup->key_made, error))
         return false;
     if (setup->key_made)
         printf("A key that signs mail of %s was made, and its section [dkim.NAME] put at the end of %s.\n",
                setup->domain, path);
-    else
+    else if (dkim)
         printf("Mail of %s is signed by a section [dkim.NAME] that is there.\n", setup->domain);
     return true;
-}
-
-/* Does systemd run here, and know our unit? It reads the default configuration alone. */
-static bool has_unit(const Setup *setup)
-{
-    if (access("/run/systemd/system", F_OK) != 0 || strcmp(site_config_path(setup->site), CONFIG_FILE) != 0)
-        return false;
-    g_autofree char *unit = setup_output((const char *[]){"systemctl", "cat", "listrunner.service", NULL}, NULL);
-    return unit != NULL;
 }
 
 static bool start(const Setup *setup, GError **error)
@@ -318,9 +358,14 @@ static bool start(const Setup *setup, GError **error)
     if (no_start)
         return true;
     if (setup->running)
-        return (!setup->config.text && !setup->key_made) || VERB(setup, "listrunner reload", error, "reload");
-    if (!has_unit(setup))
-        return VERB(setup, "listrunner start", error, "start");
+        return (!setup->config.text && !setup->key_made) || verb(setup, "reload", error);
+    /* Does systemd run here, and know our unit? It reads the default configuration alone. */
+    bool may_have = access("/run/systemd/system", F_OK) == 0 && strcmp(site_config_path(setup->site), CONFIG_FILE) == 0;
+    g_autofree char *unit = may_have
+                                ? setup_output((const char *[]){"systemctl", "cat", "listrunner.service", NULL}, NULL)
+                                : NULL;
+    if (!unit)
+        return verb(setup, "start", error);
     if (!setup_run((const char *[]){"systemctl", "enable", "--now", "listrunner.service", NULL}, &code, error))
         return false;
     if (code != 0)
@@ -371,30 +416,6 @@ static bool connect_mta(const Setup *setup, bool *wired, GError **error)
     return true;
 }
 
-static void print_left(const Setup *setup)
-{
-    bool is_signed = setup_dkim_section(setup->config.config, setup->domain);
-    g_autofree char *key = g_strdup(setup->record ? setup->record
-                                                  : "the key of DKIM, whose line \"listrunner doctor\" shows");
-    if (!setup->record && !is_signed) {
-        g_free(key);
-        key = g_strdup_printf("a key of DKIM, which signs the mail: listrunner setup --dkim --domain %s --owner %s",
-                              setup->domain, setup->owner);
-    }
-    printf("\nLeft to do, where it has not been done:\n\n"
-           "  In DNS, so that mail comes here and is believed elsewhere:\n"
-           "    %s.  MX   10 %s.\n"
-           "    %s.  TXT  \"v=spf1 mx -all\"\n"
-           "    _dmarc.%s.  TXT  \"v=DMARC1; p=none; rua=mailto:%s\"\n"
-           "    %s\n"
-           "    and, of the address with which this machine sends, a PTR that is its name\n"
-           "  A first list:\n"
-           "    listrunner list create NAME@%s --owner %s\n"
-           "\n\"listrunner doctor\" shows what of this is still missing.\n",
-           setup->domain, setup->hostname, setup->domain, setup->domain, setup->owner, key, setup->domain,
-           setup->owner);
-}
-
 static int run(Site *site, int argc, char **argv, GError **error)
 {
     bool wired;
@@ -405,13 +426,28 @@ static int run(Site *site, int argc, char **argv, GError **error)
             g_prefix_error(error, "nothing was changed: ");
         return TOOL_LATER;
     }
-    if (!make_site(&setup, error) || !make_key(&setup, error) || !start(&setup, error) ||
-        !connect_mta(&setup, &wired, error))
+    if (!make_site(&setup, error) || !start(&setup, error) || !connect_mta(&setup, &wired, error))
         return TOOL_LATER;
     if (wired && !no_start &&
         !setup_verb(site_config_path(site), (const char *[]){"probe", setup.domain, NULL}, &code, error))
         return TOOL_LATER;
-    print_left(&setup);
+    g_autofree char *key =
+        setup.record ? g_strdup(setup.record)
+        : setup_dkim_section(setup.config.config, setup.domain)
+            ? g_strdup("the key of DKIM, whose line \"listrunner doctor\" shows")
+            : g_strdup_printf("a key of DKIM, which signs the mail: listrunner setup --dkim --domain %s --owner %s",
+                              setup.domain, setup.owner);
+    printf("\nLeft to do, where it has not been done:\n\n"
+           "  In DNS, so that mail comes here and is believed elsewhere:\n"
+           "    %s.  MX   10 %s.\n"
+           "    %s.  TXT  \"v=spf1 mx -all\"\n"
+           "    _dmarc.%s.  TXT  \"v=DMARC1; p=none; rua=mailto:%s\"\n"
+           "    %s\n"
+           "    and, of the address with which this machine sends, a PTR that is its name\n"
+           "  A first list:\n"
+           "    listrunner list create NAME@%s --owner %s\n"
+           "\n\"listrunner doctor\" shows what of this is still missing.\n",
+           setup.domain, setup.hostname, setup.domain, setup.domain, setup.owner, key, setup.domain, setup.owner);
     return code == 0 ? TOOL_OK : TOOL_NOT_SO;
 }
 

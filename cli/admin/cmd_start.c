@@ -23,7 +23,7 @@
 #include "base/auto.h"
 #include "base/contract.h"
 #include "base/fail.h"
-#include "cli/admin/status_text.h"
+#include "cli/admin/status.h"
 #include "cli/command.h"
 #include "cli/control_client.h"
 #include "store/place.h"
@@ -41,45 +41,26 @@ typedef struct Launch {
     int life_fd; /* the master keeps the other end open as long as it lives */
 } Launch;
 
-static bool bind_notify(Launch *launch, GError **error)
+/* Directory and file are made for the user that the master will have when root starts it, so that who starts it the
+ * next time can write there. The file is made as that user: root would leave one that a later start could not write, or
+ * follow what the user has put there. */
+static int open_log(const Config *config, const char *path, GError **error)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    socklen_t length = sizeof address;
-    launch->notify_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    /* No name: the kernel picks an abstract one. */
-    if (launch->notify_fd < 0 || bind(launch->notify_fd, (struct sockaddr *)&address, sizeof(sa_family_t)) != 0 ||
-        getsockname(launch->notify_fd, (struct sockaddr *)&address, &length) != 0)
-        return fail_errno(error, FAIL_LATER, "make a notification socket");
-    size_t name = length - offsetof(struct sockaddr_un, sun_path) - 1;
-    launch->notify = g_strdup_printf("@%.*s", (int)name, address.sun_path + 1);
-    return true;
-}
-
-/* Return the account that the master will have when root starts it; NULL: the one we have. */
-static const struct passwd *account_of(const Config *config)
-{
-    const char *user = config_string(config, "site", "user");
-    const struct passwd *account = geteuid() == 0 && user ? getpwnam(user) : NULL;
-    return account && account->pw_uid != 0 ? account : NULL;
-}
-
-/* For the user, so that who starts it the next time can write there. */
-static bool make_log_directory(const char *path, const struct passwd *account, GError **error)
-{
+    const char *name = config_string(config, "site", "user");
+    const struct passwd *account = geteuid() == 0 && name ? getpwnam(name) : NULL;
+    if (account && account->pw_uid == 0)
+        account = NULL;
     g_autofree char *directory = g_path_get_dirname(path);
     g_autofree char *above = g_path_get_dirname(directory);
-    if (g_mkdir_with_parents(above, 0755) != 0 || mkdir(directory, 0750) != 0)
-        return errno == EEXIST || fail_errno(error, FAIL_LATER, "make the directory of the log, %s", directory);
-    return !account || chown(directory, account->pw_uid, account->pw_gid) == 0 ||
-           fail_errno(error, FAIL_LATER, "give %s to %s", directory, account->pw_name);
-}
-
-/* The file is made as the user, whom the directory belongs to: root would leave a file that a later start could not
- * write, or follow what the user has put there. */
-static int open_log(const char *path, const struct passwd *account, GError **error)
-{
-    if (!make_log_directory(path, account, error))
+    bool made = g_mkdir_with_parents(above, 0755) == 0 && mkdir(directory, 0750) == 0;
+    if (!made && errno != EEXIST) {
+        fail_errno(error, FAIL_LATER, "make the directory of the log, %s", directory);
         return -1;
+    }
+    if (made && account && chown(directory, account->pw_uid, account->pw_gid) != 0) {
+        fail_errno(error, FAIL_LATER, "give %s to %s", directory, account->pw_name);
+        return -1;
+    }
     if (account && (setegid(account->pw_gid) != 0 || seteuid(account->pw_uid) != 0)) {
         fail_errno(error, FAIL_LATER, "act as the user %s", account->pw_name);
         return -1;
@@ -106,11 +87,20 @@ G_NORETURN static void become_master(const Launch *launch, int life)
     _exit(TOOL_CONFIG);
 }
 
-/* Twice forked, so that the master belongs to no terminal and no shell. We
- * are its parent in the meantime, to learn how it ended if it does. */
+/* Twice forked, so that the master belongs to no terminal and no shell. We are its parent in the meantime, to learn how
+ * it ended if it does. */
 static bool launch_master(Launch *launch, GError **error)
 {
-    int ends[2];
+    int ends[2], status;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    socklen_t length = sizeof address;
+    launch->notify_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    /* No name: the kernel picks an abstract one. */
+    if (launch->notify_fd < 0 || bind(launch->notify_fd, (struct sockaddr *)&address, sizeof(sa_family_t)) != 0 ||
+        getsockname(launch->notify_fd, (struct sockaddr *)&address, &length) != 0)
+        return fail_errno(error, FAIL_LATER, "make a notification socket");
+    size_t name = length - offsetof(struct sockaddr_un, sun_path) - 1;
+    launch->notify = g_strdup_printf("@%.*s", (int)name, address.sun_path + 1);
     if (pipe2(ends, O_CLOEXEC) != 0 || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
         return fail_errno(error, FAIL_LATER, "prepare");
     launch->life_fd = ends[0];
@@ -125,21 +115,9 @@ static bool launch_master(Launch *launch, GError **error)
             become_master(launch, life);
         _exit(grandchild < 0 ? TOOL_LATER : 0);
     }
-    int status;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     return status == 0 || fail(error, FAIL_LATER, "fork again");
-}
-
-/* Copies what the master has said since `from`. */
-static void print_log(int fd, off_t from)
-{
-    char text[4096];
-    ssize_t got;
-    while ((got = pread(fd, text, sizeof text, from)) > 0) {
-        fwrite(text, 1, (size_t)got, stderr);
-        from += got;
-    }
 }
 
 typedef enum StartOutcome { STARTED, ENDED, TOO_LONG } StartOutcome;
@@ -165,20 +143,8 @@ static StartOutcome wait_ready(const Launch *launch, int64_t until)
 
 typedef enum Readiness { READY, STARTING, FAILING, FAILED } Readiness;
 
-/* A child that has died twice would have to be lucky the third time; one that wants its configuration mended does not
- * even try. */
-static Readiness readiness_of(const json_t *child)
-{
-    const char *state = json_string_value(json_object_get(child, "state"));
-    if (g_strcmp0(state, "ready") == 0)
-        return READY;
-    if (g_strcmp0(state, "failed config") == 0)
-        return FAILED;
-    return json_integer_value(json_object_get(child, "restarts")) >= 2 ||
-                   g_strcmp0(state, "throttled") == 0 ? FAILING : STARTING;
-}
-
-/* Of the worst child but one that may still become ready: then there is something to wait for. */
+/* Of the worst child but one that may still become ready: then there is something to wait for. A child that has died
+ * twice would have to be lucky the third time; one that wants its configuration mended does not even try. */
 static Readiness readiness_of_all(const json_t *status)
 {
     size_t i, j;
@@ -187,31 +153,30 @@ static Readiness readiness_of_all(const json_t *status)
     bool starting = false;
     json_array_foreach(json_object_get(status, "runners"), i, group)
         json_array_foreach(json_object_get(group, "children"), j, child) {
-            Readiness one = readiness_of(child);
+            const char *state = json_string_value(json_object_get(child, "state"));
+            bool dies = json_integer_value(json_object_get(child, "restarts")) >= 2 ||
+                        g_strcmp0(state, "throttled") == 0;
+            Readiness one = g_strcmp0(state, "ready") == 0           ? READY
+                            : g_strcmp0(state, "failed config") == 0 ? FAILED
+                            : dies                                   ? FAILING
+                                                                     : STARTING;
             starting |= one == STARTING;
             worst = MAX(worst, one);
         }
     return starting ? STARTING : worst;
 }
 
-/* Waits until each child is ready or known to fail. The last reply to status, a new reference; NULL with error. */
-static json_t *wait_for_runners(ControlClient *client, int64_t until, Readiness *readiness, GError **error)
-{
-    for (;;) {
-        json_t *status = control_client_ask(client, json_pack("{s:s}", "verb", "status"), error);
-        *readiness = status ? readiness_of_all(status) : FAILING;
-        if (!status || *readiness != STARTING || g_get_monotonic_time() > until)
-            return status;
-        json_decref(status);
-        g_usleep(STATUS_PAUSE);
-    }
-}
-
+/* Wait until each child is ready or known to fail, and say which are. */
 static int report_runners(Site *site, int64_t until, GError **error)
 {
-    Readiness readiness;
+    Readiness readiness = STARTING;
     g_autoptr(ControlClient) client = control_client_open(site, error);
-    json_t *status = client ? wait_for_runners(client, until, &readiness, error) : NULL;
+    json_t *status = client ? control_client_ask(client, json_pack("{s:s}", "verb", "status"), error) : NULL;
+    while (status && (readiness = readiness_of_all(status)) == STARTING && g_get_monotonic_time() <= until) {
+        json_decref(status);
+        g_usleep(STATUS_PAUSE);
+        status = control_client_ask(client, json_pack("{s:s}", "verb", "status"), error);
+    }
     if (!status) {
         g_prefix_error(error, "the master has started, but does not say whether the runners are ready: ");
         return TOOL_LATER;
@@ -229,27 +194,29 @@ static int report_runners(Site *site, int64_t until, GError **error)
     return readiness == READY ? TOOL_OK : readiness == FAILED ? TOOL_CONFIG : TOOL_LATER;
 }
 
-static int report(const Launch *launch, StartOutcome outcome, off_t log_start)
-{
-    if (outcome == TOO_LONG) {
-        fprintf(stderr, "The master is not ready after %d s; it goes on starting. See listrunner status.\n", patience);
-        return TOOL_LATER;
-    }
-    int status = 0;
-    waitpid(-1, &status, 0);
-    fputs("The master could not start:\n", stderr);
-    print_log(launch->log_fd, log_start);
-    return WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : TOOL_LATER;
-}
-
 static int launch_and_wait(Launch *launch, Site *site, GError **error)
 {
+    int status = 0;
+    char text[4096];
+    ssize_t got;
     int64_t until = g_get_monotonic_time() + (int64_t)patience * G_USEC_PER_SEC;
-    off_t log_start = lseek(launch->log_fd, 0, SEEK_END);
-    if (!bind_notify(launch, error) || !launch_master(launch, error))
+    off_t said = lseek(launch->log_fd, 0, SEEK_END);
+    if (!launch_master(launch, error))
         return TOOL_LATER;
-    StartOutcome outcome = wait_ready(launch, until);
-    return outcome == STARTED ? report_runners(site, until, error) : report(launch, outcome, log_start);
+    switch (wait_ready(launch, until)) {
+    case STARTED:
+        return report_runners(site, until, error);
+    case TOO_LONG:
+        fprintf(stderr, "The master is not ready after %d s; it goes on starting. See listrunner status.\n", patience);
+        return TOOL_LATER;
+    case ENDED:
+        break;
+    }
+    waitpid(-1, &status, 0);
+    fputs("The master could not start:\n", stderr);
+    for (; (got = pread(launch->log_fd, text, sizeof text, said)) > 0; said += got)
+        fwrite(text, 1, (size_t)got, stderr);
+    return WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : TOOL_LATER;
 }
 
 /* As the user, since a file of SQLite may be opened by nobody else. Our own user must stay. */
@@ -289,7 +256,7 @@ static int run(Site *site, int argc, char **argv, GError **error)
     g_autofree char *log_path = g_canonicalize_filename(log, NULL);
     g_autofree char *path = g_canonicalize_filename(site_config_path(site), NULL);
     g_autofree char *master = g_canonicalize_filename(program ? program : SBINDIR "/listrunner-master", NULL);
-    auto_fd log_fd = open_log(log_path, account_of(config), error);
+    auto_fd log_fd = open_log(config, log_path, error);
     if (log_fd < 0)
         return TOOL_LATER;
     if (place.where)

@@ -8,7 +8,6 @@
 
 #include "base/fail.h"
 #include "cli/admin/status.h"
-#include "cli/admin/status_text.h"
 #include "cli/command.h"
 #include "cli/control_client.h"
 #include "cli/listing.h"
@@ -19,31 +18,14 @@
 
 static gboolean watching;
 
-static void print_json(Site *site, json_t *status)
-{
-    /* Absent while no instance of out can be asked. */
-    json_t *destinations = destinations_ask(site, json_pack("{s:s}", "verb", "destinations"), NULL);
-    if (destinations)
-        json_object_set_new(status, "destinations", destinations);
-    json_dumpf(status, stdout, watching ? JSON_COMPACT : JSON_INDENT(2));
-    putchar('\n');
-}
-
-/* As much of a line as fits in so many columns. */
-static void print_cut(const char *line, int columns)
-{
-    for (; *line && columns > 0; line = g_utf8_next_char(line)) {
-        gunichar letter = g_utf8_get_char(line);
-        columns -= g_unichar_iszerowidth(letter) ? 0 : g_unichar_iswide(letter) ? 2 : 1;
-        if (columns >= 0)
-            fwrite(line, 1, (size_t)(g_utf8_next_char(line) - line), stdout);
-    }
-}
-
 /* Repeated on a terminal, each picture takes the place of the one before, so it must not be larger than the screen. */
-static void print_screen(const char *text)
+static void print_text(const char *text)
 {
     struct winsize size = {0};
+    if (!watching || !isatty(STDOUT_FILENO)) {
+        fputs(text, stdout);
+        return;
+    }
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0)
         size = (struct winsize){.ws_col = 80, .ws_row = 24};
     g_autofree char *valid = g_utf8_make_valid(text, -1);
@@ -52,24 +34,26 @@ static void print_screen(const char *text)
     guint shown = MIN(count, (guint)size.ws_row - 1);
     fputs("\033[H\033[J", stdout);
     for (guint i = 0; i < shown; i++) {
-        /* The last line is the sum of it all. */
-        print_cut(i + 1 == shown ? lines[count - 1] : lines[i], size.ws_col);
+        const char *at = i + 1 == shown ? lines[count - 1] : lines[i]; /* the last line is the sum of it all */
+        for (int columns = size.ws_col; *at && columns > 0; at = g_utf8_next_char(at)) {
+            gunichar letter = g_utf8_get_char(at);
+            columns -= g_unichar_iszerowidth(letter) ? 0 : g_unichar_iswide(letter) ? 2 : 1;
+            if (columns >= 0)
+                fwrite(at, 1, (size_t)(g_utf8_next_char(at) - at), stdout);
+        }
         putchar('\n');
     }
-}
-
-static void print_text(const char *text)
-{
-    if (watching && isatty(STDOUT_FILENO))
-        print_screen(text);
-    else
-        fputs(text, stdout);
 }
 
 static int show(Site *site, json_t *status)
 {
     if (json_option) {
-        print_json(site, status);
+        /* Absent while no instance of out can be asked. */
+        json_t *destinations = destinations_ask(site, json_pack("{s:s}", "verb", "destinations"), NULL);
+        if (destinations)
+            json_object_set_new(status, "destinations", destinations);
+        json_dumpf(status, stdout, watching ? JSON_COMPACT : JSON_INDENT(2));
+        putchar('\n');
     } else {
         char *text = NULL;
         size_t size;
@@ -88,33 +72,6 @@ static int show(Site *site, json_t *status)
     return code;
 }
 
-/* Until nobody reads it any more. A master that has stopped may come back. */
-static int watch(Site *site)
-{
-    int code = TOOL_OK;
-    while (!ferror(stdout)) {
-        sleep(WATCH_PAUSE);
-        g_autoptr(GError) error = NULL;
-        json_t *status = status_ask(site, &error);
-        if (status) {
-            code = show(site, status);
-            continue;
-        }
-        code = TOOL_NOT_RUNNING;
-        if (json_option) {
-            json_t *reply = json_pack("{s:b,s:o}", "ok", 0, "error", listing_text(error->message));
-            listing_json(reply);
-            json_decref(reply);
-        } else {
-            g_autofree char *text = g_strdup_printf("The master has stopped, or does not answer: %s.\n"
-                                                    "Waiting until it is back.\n", error->message);
-            print_text(text);
-        }
-        fflush(stdout);
-    }
-    return code;
-}
-
 static int run(Site *site, int argc, char **argv, GError **error)
 {
     g_autoptr(GError) cause = NULL;
@@ -122,7 +79,29 @@ static int run(Site *site, int argc, char **argv, GError **error)
     if (!status)
         return control_client_refused(&cause, error);
     int code = show(site, status);
-    return watching ? watch(site) : code;
+    /* Until nobody reads it any more. A master that has stopped may come back. */
+    while (watching && !ferror(stdout)) {
+        sleep(WATCH_PAUSE);
+        g_autoptr(GError) away = NULL;
+        status = status_ask(site, &away);
+        if (status) {
+            code = show(site, status);
+            continue;
+        }
+        code = TOOL_NOT_RUNNING;
+        if (json_option) {
+            json_t *reply = json_pack("{s:b,s:o}", "ok", 0, "error", listing_text(away->message));
+            listing_json(reply);
+            json_decref(reply);
+        } else {
+            g_autofree char *text = g_strdup_printf("The master has stopped, or does not answer: %s.\n"
+                                                    "Waiting until it is back.\n",
+                                                    away->message);
+            print_text(text);
+        }
+        fflush(stdout);
+    }
+    return code;
 }
 
 static const GOptionEntry options[] = {

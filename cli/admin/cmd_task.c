@@ -43,17 +43,6 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     return TOOL_OK;
 }
 
-/* The name as the timer of this host knows it, for some jobs are shown with the name of the host that does them behind
- * an "@"; g_free(). */
-static char *bare_name(const char *name, const char *hostname, GError **error)
-{
-    const char *host = strchr(name, '@');
-    if (!host || strcmp(host + 1, hostname) == 0)
-        return g_strndup(name, strcspn(name, "@"));
-    fail(error, FAIL_NEVER, "%s is done by the host %s: give the command there", name, host + 1);
-    return NULL;
-}
-
 static bool is_known(Store *store, const char *name, GError **error)
 {
     g_autoptr(GPtrArray) jobs = task_job_all(store, error);
@@ -75,13 +64,19 @@ static bool is_known(Store *store, const char *name, GError **error)
     return false;
 }
 
+/* Some jobs are shown with the name of the host that does them behind an "@", and only its timer knows them. */
 static int run_run(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
     g_autoptr(Work) work = work_place_begin_people(&place, site, error);
     for (int at = 0; work && at < argc; at++) {
-        g_autofree char *name = bare_name(argv[at], config_string(site_config(site, NULL), "site", "hostname"), error);
-        if (!name || !is_known(place.store, name, error))
+        const char *host = strchr(argv[at], '@');
+        if (host && strcmp(host + 1, config_string(site_config(site, NULL), "site", "hostname")) != 0) {
+            fail(error, FAIL_NEVER, "%s is done by the host %s: give the command there", argv[at], host + 1);
+            return TOOL_LATER;
+        }
+        g_autofree char *name = g_strndup(argv[at], strcspn(argv[at], "@"));
+        if (!is_known(place.store, name, error))
             return TOOL_LATER;
         timer_ask(work, name);
     }

@@ -48,96 +48,23 @@ static bool has_record(const Examination *it, const char *name, DnsType type)
     return answer.status == DNS_FOUND;
 }
 
-/* How many TXT records of the name begin with this; the first of them in *text, g_free(). -1: not known. */
-static int count_texts(const Examination *it, const char *name, const char *start, char **text)
+/* How many TXT records of the name begin with this. -1: not known. */
+static int count_texts(const Examination *it, const char *name, const char *start)
 {
     int count = 0;
     g_auto(DnsAnswer) answer = {0};
-    *text = NULL;
     if (!ask(it, name, DNS_TXT, &answer))
         return -1;
-    for (guint at = 0; answer.status == DNS_FOUND && at < answer.records->len; at++) {
-        const DnsRecord *record = &g_array_index(answer.records, DnsRecord, at);
-        if (g_ascii_strncasecmp(record->text, start, strlen(start)) != 0)
-            continue;
-        if (count++ == 0)
-            *text = g_strdup(record->text);
-    }
+    for (guint at = 0; answer.status == DNS_FOUND && at < answer.records->len; at++)
+        count += g_ascii_strncasecmp(g_array_index(answer.records, DnsRecord, at).text, start, strlen(start)) == 0;
     return count;
 }
 
 /* ---- a domain ---- */
 
-static void look_at_mx(const Examination *it, const char *domain)
-{
-    g_auto(DnsAnswer) answer = {0};
-    const char *host = config_string(it->doctor->config, "site", "hostname");
-    if (!ask(it, domain, DNS_MX, &answer))
-        return;
-    if (answer.status != DNS_FOUND) {
-        bool address = has_record(it, domain, DNS_A) || has_record(it, domain, DNS_AAAA);
-        doctor_find(it->doctor, "dns", address ? DOCTOR_WARNING : DOCTOR_FAULT,
-                    g_strdup_printf("%s. MX 10 %s.", domain, host),
-                    address ? "%s has no MX record; mail goes to its address"
-                            : "%s has neither MX record nor address: nobody can write to its lists",
-                    domain);
-    }
-    for (guint at = 0; answer.status == DNS_FOUND && at < answer.records->len; at++) {
-        const DnsRecord *record = &g_array_index(answer.records, DnsRecord, at);
-        if (!*record->host)
-            doctor_find(it->doctor, "dns", DOCTOR_FAULT, g_strdup_printf("%s. MX 10 %s.", domain, host),
-                        "%s says by its MX record that it takes no mail", domain);
-        else if (!has_record(it, record->host, DNS_A) && !has_record(it, record->host, DNS_AAAA))
-            doctor_find(it->doctor, "dns", DOCTOR_FAULT, g_strdup_printf("%s. A ADDRESS", record->host),
-                        "%s, the MX of %s, has no address", record->host, domain);
-    }
-}
-
-static void look_at_spf(const Examination *it, const char *domain)
-{
-    char *found;
-    int count = count_texts(it, domain, "v=spf1", &found);
-    g_autofree char *text = found;
-    if (count == 0)
-        doctor_find(it->doctor, "dns", DOCTOR_WARNING, g_strdup_printf("%s. TXT \"v=spf1 mx -all\"", domain),
-                    "%s has no SPF record, which says who may send its mail: large sites distrust it", domain);
-    else if (count > 1)
-        doctor_find(it->doctor, "dns", DOCTOR_FAULT, g_strdup_printf("dig %s TXT", domain),
-                    "%s has %d SPF records; with more than one, none counts (RFC 7208)", domain, count);
-}
-
-static void look_at_dmarc(const Examination *it, const char *domain)
-{
-    char *found;
-    int count = 0;
-    const char *above = domain;
-    /* A record of the domain above counts for those below it. */
-    for (; count == 0 && above && strchr(above, '.'); above = strchr(above, '.') + 1) {
-        g_autofree char *name = g_strconcat("_dmarc.", above, NULL);
-        count = count_texts(it, name, "v=DMARC1", &found);
-        g_free(found);
-    }
-    if (count == 0)
-        doctor_find(it->doctor, "dns", DOCTOR_WARNING,
-                    g_strdup_printf("_dmarc.%s. TXT \"v=DMARC1; p=none; rua=mailto:%s\"", domain,
-                                    config_string(it->doctor->config, "site", "site_owner")),
-                    "%s has no DMARC record: large sites distrust it", domain);
-}
-
-/* The best that the records of the name have for the key, and how many of them have any key. */
-static DkimRecord judge_records(const DkimKey *key, const DnsAnswer *answer, unsigned *count)
-{
-    DkimRecord best = DKIM_RECORD_NONE;
-    *count = 0;
-    for (guint at = 0; answer->status == DNS_FOUND && at < answer->records->len; at++) {
-        DkimRecord one = dkim_key_judge(key, g_array_index(answer->records, DnsRecord, at).text);
-        *count += one != DKIM_RECORD_NONE;
-        best = MIN(best, one);
-    }
-    return best;
-}
-
-static void find_record(const Examination *it, const DkimKey *key, const char *section, const char *name)
+/* A key of the configuration whose public half the DNS must have. Of its records the best counts, and more than one is
+ * a warning. */
+static void look_at_key(const Examination *it, const char *section)
 {
     static const struct {
         DoctorState state;
@@ -153,33 +80,17 @@ static void find_record(const Examination *it, const DkimKey *key, const char *s
                                                "everywhere"},
         [DKIM_RECORD_NONE] = {DOCTOR_FAULT, "the DNS has no key at %s, so signatures of [%s] fail everywhere"},
     };
-    unsigned count;
-    g_auto(DnsAnswer) answer = {0};
-    if (!ask(it, name, DNS_TXT, &answer))
-        return;
-    DkimRecord found = judge_records(key, &answer, &count);
-    if (words[found].text) {
-        g_autofree char *text = g_strdup_printf(words[found].text, name, section);
-        doctor_find(it->doctor, "dns", words[found].state, setup_dkim_line(key), "%s", text);
-    } else if (count > 1) {
-        doctor_find(it->doctor, "dns", DOCTOR_WARNING, setup_dkim_line(key),
-                    "the DNS has %u keys at %s, and receivers may take any of them; leave that of [%s] alone", count,
-                    name, section);
-    }
-}
-
-/* A key of the configuration whose public half the DNS must have. */
-static void look_at_key(const Examination *it, const char *section)
-{
     g_autoptr(GError) fault = NULL;
-    const Config *config = it->doctor->config;
+    g_auto(DnsAnswer) answer = {0};
+    Doctor *doctor = it->doctor;
+    const Config *config = doctor->config;
     const char *domain = config_string(config, section, "domain"), *file = config_string(config, section, "key_file");
     const char *selector = config_string(config, section, "selector"), *path = file ? file : "FILE";
     g_autofree char *name = g_strdup_printf("%s._domainkey.%s", selector, domain);
     g_autofree char *pem = file ? secret_file_read(file, SECRET_FILE_MAX, &fault) : NULL;
     g_autoptr(DkimKey) key = pem ? dkim_key_new(&(DkimKeyPlace){domain, selector, DKIM_USE_SIGN}, pem, &fault) : NULL;
     if (!key) {
-        doctor_find(it->doctor, "dns", DOCTOR_FAULT,
+        doctor_find(doctor, "dns", DOCTOR_FAULT,
                     g_strdup_printf("openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:%d -out %s && chown %s "
                                     "%s && chmod 600 %s && listrunner reload",
                                     GOOD_BITS, path, config_string(config, "site", "user"), path, path),
@@ -187,12 +98,28 @@ static void look_at_key(const Examination *it, const char *section)
         return;
     }
     if (strcmp(dkim_key_algorithm(key), "rsa-sha256") == 0 && dkim_key_bits(key) < GOOD_BITS)
-        doctor_find(it->doctor, "dns", DOCTOR_WARNING,
+        doctor_find(doctor, "dns", DOCTOR_WARNING,
                     g_strdup_printf("openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:%d -out FILE    # for a "
                                     "[dkim.NAME] of its own, beside [%s] until the DNS has it",
                                     GOOD_BITS, section),
                     "the key of [%s] has %d bits; %d are advised (RFC 8301)", section, dkim_key_bits(key), GOOD_BITS);
-    find_record(it, key, section, name);
+    if (!ask(it, name, DNS_TXT, &answer))
+        return;
+    unsigned count = 0;
+    DkimRecord best = DKIM_RECORD_NONE;
+    for (guint at = 0; answer.status == DNS_FOUND && at < answer.records->len; at++) {
+        DkimRecord one = dkim_key_judge(key, g_array_index(answer.records, DnsRecord, at).text);
+        count += one != DKIM_RECORD_NONE;
+        best = MIN(best, one);
+    }
+    if (words[best].text) {
+        g_autofree char *text = g_strdup_printf(words[best].text, name, section);
+        doctor_find(doctor, "dns", words[best].state, setup_dkim_line(key), "%s", text);
+    } else if (count > 1) {
+        doctor_find(doctor, "dns", DOCTOR_WARNING, setup_dkim_line(key),
+                    "the DNS has %u keys at %s, and receivers may take any of them; leave that of [%s] alone", count,
+                    name, section);
+    }
 }
 
 static void look_at_dkim(const Examination *it, const char *domain)
@@ -215,6 +142,50 @@ static void look_at_dkim(const Examination *it, const char *domain)
                                     "reloads, and shows the record",
                                     domain, config_string(config, "site", "site_owner")),
                     "no [dkim.NAME] signs mail of %s; unless the mail server does, large sites distrust it", domain);
+}
+
+/* MX, SPF, DKIM and DMARC. */
+static void look_at_domain(const Examination *it, const char *domain)
+{
+    g_auto(DnsAnswer) answer = {0};
+    const char *host = config_string(it->doctor->config, "site", "hostname");
+    bool known = ask(it, domain, DNS_MX, &answer);
+    if (known && answer.status != DNS_FOUND) {
+        bool address = has_record(it, domain, DNS_A) || has_record(it, domain, DNS_AAAA);
+        doctor_find(it->doctor, "dns", address ? DOCTOR_WARNING : DOCTOR_FAULT,
+                    g_strdup_printf("%s. MX 10 %s.", domain, host),
+                    address ? "%s has no MX record; mail goes to its address"
+                            : "%s has neither MX record nor address: nobody can write to its lists",
+                    domain);
+    }
+    for (guint at = 0; answer.status == DNS_FOUND && at < answer.records->len; at++) {
+        const DnsRecord *record = &g_array_index(answer.records, DnsRecord, at);
+        if (!*record->host)
+            doctor_find(it->doctor, "dns", DOCTOR_FAULT, g_strdup_printf("%s. MX 10 %s.", domain, host),
+                        "%s says by its MX record that it takes no mail", domain);
+        else if (!has_record(it, record->host, DNS_A) && !has_record(it, record->host, DNS_AAAA))
+            doctor_find(it->doctor, "dns", DOCTOR_FAULT, g_strdup_printf("%s. A ADDRESS", record->host),
+                        "%s, the MX of %s, has no address", record->host, domain);
+    }
+    int count = count_texts(it, domain, "v=spf1");
+    if (count == 0)
+        doctor_find(it->doctor, "dns", DOCTOR_WARNING, g_strdup_printf("%s. TXT \"v=spf1 mx -all\"", domain),
+                    "%s has no SPF record, which says who may send its mail: large sites distrust it", domain);
+    else if (count > 1)
+        doctor_find(it->doctor, "dns", DOCTOR_FAULT, g_strdup_printf("dig %s TXT", domain),
+                    "%s has %d SPF records; with more than one, none counts (RFC 7208)", domain, count);
+    look_at_dkim(it, domain);
+    count = 0;
+    /* A record of the domain above counts for those below it. */
+    for (const char *above = domain; count == 0 && above && strchr(above, '.'); above = strchr(above, '.') + 1) {
+        g_autofree char *name = g_strconcat("_dmarc.", above, NULL);
+        count = count_texts(it, name, "v=DMARC1");
+    }
+    if (count == 0)
+        doctor_find(it->doctor, "dns", DOCTOR_WARNING,
+                    g_strdup_printf("_dmarc.%s. TXT \"v=DMARC1; p=none; rua=mailto:%s\"", domain,
+                                    config_string(it->doctor->config, "site", "site_owner")),
+                    "%s has no DMARC record: large sites distrust it", domain);
 }
 
 /* ---- the host that sends ---- */
@@ -304,10 +275,7 @@ void doctor_dns(Doctor *doctor, const GPtrArray *domains)
     const Examination it = {doctor, dns, seen};
     for (guint at = 0; at < domains->len; at++) {
         g_autofree char *domain = domain_name_ascii(((const Domain *)domains->pdata[at])->mail_host);
-        look_at_mx(&it, domain);
-        look_at_spf(&it, domain);
-        look_at_dkim(&it, domain);
-        look_at_dmarc(&it, domain);
+        look_at_domain(&it, domain);
     }
     look_at_sender(&it);
     doctor_find_well(doctor, "dns", before, "The DNS knows the domains, and the host that sends.");

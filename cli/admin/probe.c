@@ -43,58 +43,42 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Probe, probe_clear)
 
 /* ---- the two lists ---- */
 
-static bool make_lists(Probe *probe, GError **error)
+/* Make the two lists, or remove them. Lists of another probe stay, unless it was killed long ago. */
+static bool put_lists(Probe *probe, bool make, GError **error)
 {
     g_autoptr(Work) work = work_place_unit(&probe->place, error);
-    if (work && !round_trip_drop(work, &probe->trip, FORSAKEN, error)) {
-        g_prefix_error(error, "another probe is under way: ");
+    if (work && !round_trip_drop(work, &probe->trip, make ? FORSAKEN : INT64_MIN, error)) {
+        if (make)
+            g_prefix_error(error, "another probe is under way: ");
         return false;
     }
-    return work && round_trip_make(work, &probe->trip, error) && work_commit(work, probe->place.spool, error);
-}
-
-static bool remove_lists(Probe *probe, GError **error)
-{
-    g_autoptr(Work) work = work_place_unit(&probe->place, error);
-    return work && round_trip_drop(work, &probe->trip, INT64_MIN, error) &&
+    return work && (!make || round_trip_make(work, &probe->trip, error)) &&
            work_commit(work, probe->place.spool, error);
 }
 
-/* When the file of recipients that has the new lists was written; 0: there is none yet. */
-static int64_t maps_written_at(const Probe *probe, const char *directory)
-{
-    struct stat status;
-    g_autofree char *path = g_build_filename(directory, "recipients", NULL), *text = NULL;
-    bool there = g_file_get_contents(path, &text, NULL, NULL) && strstr(text, probe->trip.back) &&
-                 stat(path, &status) == 0;
-    return there ? status.st_mtim.tv_sec * CLOCK_SECOND + status.st_mtim.tv_nsec / 1000 : 0;
-}
-
-/* Has the timer of this host come to the end of a run, with the command that makes the files known, after that? */
-static bool is_run_over(const Probe *probe, int64_t since, bool *over, GError **error)
-{
-    const char *host = config_string(site_config(probe->site, NULL), "site", "hostname");
-    g_autofree char *of_host = g_strconcat(MTA_MAPS_JOB "@", host, NULL);
-    g_autoptr(GPtrArray) jobs = task_job_all(probe->place.store, error);
-    *over = false;
-    for (guint at = 0; jobs && at < jobs->len; at++) {
-        const TaskJob *job = jobs->pdata[at];
-        bool ours = strcmp(job->name, MTA_MAPS_JOB) == 0 || strcmp(job->name, of_host) == 0;
-        *over |= ours && job->ended_at >= since && !*job->fault;
-    }
-    return jobs != NULL;
-}
-
 /* Where the MTA reads files, it must know the lists before their mail comes. The timer was asked to write them when the
- * lists were made. */
+ * lists were made; they are known when it has ended a run, with the command that makes them known, after that. */
 static bool wait_for_maps(const Probe *probe, GError **error)
 {
-    const char *directory = config_string(site_config(probe->site, NULL), "mta", "maps_directory");
+    const Config *config = site_config(probe->site, NULL);
+    const char *directory = config_string(config, "mta", "maps_directory");
+    g_autofree char *path = directory ? g_build_filename(directory, "recipients", NULL) : NULL;
+    g_autofree char *of_host = g_strconcat(MTA_MAPS_JOB "@", config_string(config, "site", "hostname"), NULL);
     int64_t until = g_get_monotonic_time() + MAPS_PATIENCE;
     for (bool known = !directory; !known; g_usleep(LOOK_PAUSE)) {
-        int64_t written = maps_written_at(probe, directory);
-        if (written > 0 && !is_run_over(probe, written, &known, error))
+        struct stat status;
+        g_autofree char *text = NULL;
+        bool there = g_file_get_contents(path, &text, NULL, NULL) && strstr(text, probe->trip.back) &&
+                     stat(path, &status) == 0;
+        int64_t written = there ? status.st_mtim.tv_sec * CLOCK_SECOND + status.st_mtim.tv_nsec / 1000 : 0;
+        g_autoptr(GPtrArray) jobs = there ? task_job_all(probe->place.store, error) : NULL;
+        if (there && !jobs)
             return false;
+        for (guint at = 0; jobs && at < jobs->len; at++) {
+            const TaskJob *job = jobs->pdata[at];
+            bool ours = strcmp(job->name, MTA_MAPS_JOB) == 0 || strcmp(job->name, of_host) == 0;
+            known |= ours && job->ended_at >= written && !*job->fault;
+        }
         if (!known && g_get_monotonic_time() > until)
             return fail(error, FAIL_LATER,
                         "the files in %s do not have the new lists: \"listrunner task ls\" shows why", directory);
@@ -158,25 +142,6 @@ static bool find_end(Probe *probe, ProbeResult *result, GError **error)
     return true;
 }
 
-/* Find out what became of a mail of which the lists know nothing. While it goes from one queue to the next, or is put
- * off, which changes its name, a look at the queues can miss it. So it is in none of them only when no look finds it.
- * What is in the queue in was handed in, and its list does not know it yet. */
-static bool find_queue(Probe *probe, ProbeResult *result, GError **error)
-{
-    const ProbeSearch sent = {.trace = result->trace}, handed = {.id = probe->id};
-    for (unsigned look = 0; result->end == PROBE_NOT_HANDED && look < LOOKS; look++) {
-        if (look > 0)
-            g_usleep(LOOK_PAUSE);
-        if (is_in(probe, "out", sent) || is_in(probe, "retry", sent))
-            result->end = PROBE_NOT_SENT;
-        else if (is_in(probe, "in", handed))
-            result->end = PROBE_NOT_COPIED;
-        else if (!find_end(probe, result, error))
-            return false;
-    }
-    return true;
-}
-
 static bool wait_for_end(Probe *probe, int seconds, ProbeResult *result, GError **error)
 {
     int64_t begun = g_get_monotonic_time();
@@ -187,7 +152,20 @@ static bool wait_for_end(Probe *probe, int seconds, ProbeResult *result, GError 
             return false;
         result->took = g_get_monotonic_time() - begun;
     } while (result->end != PROBE_BACK && g_get_monotonic_time() < until);
-    return find_queue(probe, result, error);
+    /* The lists know nothing of the mail. While it goes from one queue to the next, or is put off, which changes its
+     * name, a look at the queues can miss it; so it is in none of them only when no look finds it. */
+    const ProbeSearch sent = {.trace = result->trace}, handed = {.id = probe->id};
+    for (unsigned look = 0; result->end == PROBE_NOT_HANDED && look < LOOKS; look++) {
+        if (look > 0)
+            g_usleep(LOOK_PAUSE);
+        if (is_in(probe, "out", sent) || is_in(probe, "retry", sent))
+            result->end = PROBE_NOT_SENT;
+        else if (is_in(probe, "in", handed)) /* it was handed in, and its list does not know it yet */
+            result->end = PROBE_NOT_COPIED;
+        else if (!find_end(probe, result, error))
+            return false;
+    }
+    return true;
 }
 
 bool probe_run(Site *site, const char *domain, int seconds, ProbeResult *result, GError **error)
@@ -199,12 +177,12 @@ bool probe_run(Site *site, const char *domain, int seconds, ProbeResult *result,
     if (!known)
         return false;
     probe.trip = round_trip_at(ROUND_TRIP_PROBE, known->mail_host);
-    if (!make_lists(&probe, error))
+    if (!put_lists(&probe, true, error))
         return false;
     bool ended = wait_for_maps(&probe, error) && send(&probe, result, error) &&
                  wait_for_end(&probe, seconds, result, error);
     /* The first error is the one that matters. */
-    bool removed = remove_lists(&probe, ended ? error : NULL);
+    bool removed = put_lists(&probe, false, ended ? error : NULL);
     return ended && removed;
 }
 

@@ -117,23 +117,6 @@ static char *value_in(const char *printed, const char *section, const char *key)
     return value;
 }
 
-/* Print where the configuration that is there says something else than is wanted; how often it does. */
-static unsigned print_contradictions(const Config *there, const Config *wanted, const GPtrArray *settings)
-{
-    unsigned count = 0;
-    g_autofree char *is = config_print(there, true), *ought = config_print(wanted, true);
-    for (guint at = 0; at < settings->len; at++) {
-        const SetupSetting *one = settings->pdata[at];
-        g_autofree char *old = value_in(is, one->section, one->key), *new = value_in(ought, one->section, one->key);
-        if (strcmp(old, new) == 0)
-            continue;
-        if (count++ == 0)
-            printf("--- %s\n+++ what was asked for\n", config_path(there));
-        printf("-[%s] %s = %s\n+[%s] %s = %s\n", one->section, one->key, old, one->section, one->key, new);
-    }
-    return count;
-}
-
 /* A file whose lines are all empty or comments. */
 static bool is_empty(const char *text)
 {
@@ -175,11 +158,22 @@ bool setup_config_plan(const char *path, const GPtrArray *settings, SetupConfig 
     plan->config = wanted ? config_load(path, false, error) : NULL;
     if (!plan->config)
         return false;
-    unsigned count = print_contradictions(plan->config, wanted, settings);
-    return count == 0 || fail(error, FAIL_EXISTS,
-                              "%s is there and says otherwise, as shown above: "
-                              "change it by hand, or move it away, and run this again.",
-                              path);
+    bool differs = false;
+    g_autofree char *is = config_print(plan->config, true), *ought = config_print(wanted, true);
+    for (guint at = 0; at < settings->len; at++) {
+        const SetupSetting *one = settings->pdata[at];
+        g_autofree char *old = value_in(is, one->section, one->key), *new = value_in(ought, one->section, one->key);
+        if (strcmp(old, new) == 0)
+            continue;
+        if (!differs)
+            printf("--- %s\n+++ what was asked for\n", config_path(plan->config));
+        differs = true;
+        printf("-[%s] %s = %s\n+[%s] %s = %s\n", one->section, one->key, old, one->section, one->key, new);
+    }
+    return !differs || fail(error, FAIL_EXISTS,
+                            "%s is there and says otherwise, as shown above: "
+                            "change it by hand, or move it away, and run this again.",
+                            path);
 }
 
 bool setup_config_write(const char *path, const char *text, GError **error)

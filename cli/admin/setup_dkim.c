@@ -39,28 +39,6 @@ const char *setup_dkim_section(const Config *config, const char *domain)
     return NULL;
 }
 
-/* A name that no section has, by the year: "s2026", "s2026-2". It is the selector, too. g_free() */
-static char *new_name(const Config *config)
-{
-    time_t now = (time_t)(clock_now() / CLOCK_SECOND);
-    struct tm parts;
-    int year = gmtime_r(&now, &parts)->tm_year + 1900;
-    char *name = g_strdup_printf("s%d", year);
-    for (int number = 2; g_strv_contains(config_family(config, "dkim"), name); number++) {
-        g_free(name);
-        name = g_strdup_printf("s%d-%d", year, number);
-    }
-    return name;
-}
-
-/* Give the file to [site] user, as whom the runners read it, where this process is root. */
-static bool hand_over(const Config *config, const char *file, GError **error)
-{
-    const struct passwd *account = getpwnam(config_string(config, "site", "user"));
-    return geteuid() != 0 || !account || chown(file, account->pw_uid, account->pw_gid) == 0 ||
-           fail_errno(error, FAIL_LATER, "chown %s", file);
-}
-
 static bool write_key(const Config *config, const char *file, GError **error)
 {
     g_autofree char *above = g_path_get_dirname(file), *name = g_path_get_basename(file);
@@ -71,8 +49,12 @@ static bool write_key(const Config *config, const char *file, GError **error)
         return fail_errno(error, FAIL_LATER, "make the directory %s", above);
     auto_fd directory = fs_open_dir(AT_FDCWD, above, false, error);
     /* Whole or not at all: the next run takes a file that is there for a key. */
-    return directory >= 0 && fs_keep_once(directory, name, 0600, pem, strlen(pem), error) &&
-           hand_over(config, file, error);
+    if (directory < 0 || !fs_keep_once(directory, name, 0600, pem, strlen(pem), error))
+        return false;
+    /* The runners read it as [site] user; where this process is not root, it is that user. */
+    const struct passwd *account = getpwnam(config_string(config, "site", "user"));
+    return geteuid() != 0 || !account || chown(file, account->pw_uid, account->pw_gid) == 0 ||
+           fail_errno(error, FAIL_LATER, "chown %s", file);
 }
 
 /* Read the key of a section, and make its line. */
@@ -104,7 +86,15 @@ bool setup_dkim_make(const char *path, const char *domain, char **line, bool *ch
     const char *section = config ? setup_dkim_section(config, domain) : NULL;
     if (!config || section)
         return section && read_line(config, section, line, error);
-    g_autofree char *name = new_name(config), *folder = g_path_get_dirname(path);
+    /* Named by the year, "s2026" or "s2026-2", as no other section is. The name is the selector, too. */
+    time_t seconds = (time_t)(clock_now() / CLOCK_SECOND);
+    struct tm parts;
+    int year = gmtime_r(&seconds, &parts)->tm_year + 1900;
+    g_autofree char *name = g_strdup_printf("s%d", year), *folder = g_path_get_dirname(path);
+    for (int number = 2; g_strv_contains(config_family(config, "dkim"), name); number++) {
+        g_free(name);
+        name = g_strdup_printf("s%d-%d", year, number);
+    }
     g_autofree char *file = g_strdup_printf("%s/dkim/%s-%s.pem", folder, name, domain);
     g_autofree char *text = g_strdup_printf("\n[dkim.%s]\ndomain = %s\nkey_file = %s\n", name, domain, file);
     if ((!g_file_test(file, G_FILE_TEST_EXISTS) && !write_key(config, file, error)) ||

@@ -84,41 +84,6 @@ static bool has_word(const char *list, const char *word)
     return has;
 }
 
-static bool has_domain(const char *const *domains, const char *word)
-{
-    for (; *domains; domains++)
-        if (g_ascii_strcasecmp(*domains, word) == 0)
-            return true;
-    return false;
-}
-
-/* Does Postfix relay for other domains than these, and those that Listrunner answers for? Its own are of another
- * class. */
-static bool find_others(const char *const *domains, const char *own_map, char **others, GError **error)
-{
-    g_autofree char *list = parameter("relay_domains", true, error);
-    g_autofree char *local = list ? parameter("mydestination", true, error) : NULL;
-    if (!local)
-        return false;
-    g_autoptr(GString) found = g_string_new(NULL);
-    g_auto(GStrv) words = g_strsplit_set(list, ", \t\n", -1);
-    for (char **one = words; *one; one++)
-        if (**one && !has_domain(domains, *one) && strcmp(*one, own_map) != 0 && !has_word(local, *one))
-            g_string_append_printf(found, "%s%s", found->len > 0 ? ", " : "", *one);
-    *others = g_string_free(g_steal_pointer(&found), FALSE);
-    return true;
-}
-
-/* relay_domains as it would be written: the default of old versions is $mydestination, that of today's is empty. */
-static char *relay_domains(GError **error)
-{
-    g_autofree char *value = setup_output((const char *[]){"postconf", "-nh", "relay_domains", NULL}, error);
-    if (!value || *g_strstrip(value))
-        return g_steal_pointer(&value);
-    g_autofree char *fallback = parameter("relay_domains", true, error);
-    return fallback ? g_strdup(*fallback ? "$mydestination" : "") : NULL;
-}
-
 static void add_line(GPtrArray *lines, const char *name, char *value)
 {
     SetupLine *line = g_new0(SetupLine, 1);
@@ -130,36 +95,6 @@ static void add_line(GPtrArray *lines, const char *name, char *value)
 static char *joined(const char *first, const char *second)
 {
     return g_strconcat(first, *first && *second ? ", " : "", second, NULL);
-}
-
-/* Mail for a domain that Postfix delivers itself never comes to us. */
-static bool is_not_local(const char *domain, GError **error)
-{
-    static const char *const own[] = {"mydestination", "virtual_alias_domains", "virtual_mailbox_domains"};
-    for (unsigned at = 0; at < G_N_ELEMENTS(own); at++) {
-        g_autofree char *value = parameter(own[at], true, error);
-        if (!value)
-            return false;
-        if (has_word(value, domain))
-            return fail(error, FAIL_NEVER,
-                        "Postfix delivers mail for %s itself: it is in %s. Take it out there, or use "
-                        "another domain for lists, such as lists.%s.",
-                        domain, own[at], domain);
-    }
-    return true;
-}
-
-static void plan_relay_domains(GPtrArray *lines, const SetupWiring *wiring, const char *there)
-{
-    g_autofree char *own = g_strdup_printf("socketmap:inet:%s:%s:domains", wiring->ask.host, wiring->ask.port);
-    g_autoptr(GString) value = g_string_new(there);
-    if (strstr(there, own))
-        return;
-    for (const char *const *domain = wiring->domains; *domain; domain++)
-        if (!has_word(there, *domain))
-            g_string_append_printf(value, "%s%s", value->len > 0 ? ", " : "", *domain);
-    if (strcmp(value->str, there) != 0)
-        add_line(lines, "relay_domains", g_strdup(value->str));
 }
 
 /* An entry of an inline map, "{ lists.example.com = lmtp:[127.0.0.1]:8024 }". g_free() */
@@ -176,56 +111,53 @@ static bool comes_here(const SetupWiring *wiring, const char *domain, const char
     return strstr(there, own) || strstr(there, wanted);
 }
 
-static bool goes_nowhere_else(const SetupWiring *wiring, const char *domain, GError **error)
-{
-    g_autofree char *there = parameter("transport_maps", false, error);
-    g_autofree char *other = g_strdup_printf("{ %s =", domain);
-    if (!there || comes_here(wiring, domain, there) || !strstr(there, other))
-        return there != NULL;
-    return fail(error, FAIL_NEVER,
-                "Postfix sends mail for %s elsewhere, by transport_maps = %s: take that out first", domain, there);
-}
-
 bool setup_postfix_is_free(const SetupWiring *wiring, const char *domain, GError **error)
 {
-    return is_not_local(domain, error) && goes_nowhere_else(wiring, domain, error);
+    static const char *const own[] = {"mydestination", "virtual_alias_domains", "virtual_mailbox_domains"};
+    for (unsigned at = 0; at < G_N_ELEMENTS(own); at++) {
+        g_autofree char *value = parameter(own[at], true, error);
+        if (!value)
+            return false;
+        if (has_word(value, domain))
+            return fail(error, FAIL_NEVER,
+                        "Postfix delivers mail for %s itself: it is in %s. Take it out there, or use "
+                        "another domain for lists, such as lists.%s.",
+                        domain, own[at], domain);
+    }
+    g_autofree char *maps = parameter("transport_maps", false, error);
+    g_autofree char *other = g_strdup_printf("{ %s =", domain);
+    if (!maps || comes_here(wiring, domain, maps) || !strstr(maps, other))
+        return maps != NULL;
+    return fail(error, FAIL_NEVER, "Postfix sends mail for %s elsewhere, by transport_maps = %s: take that out first",
+                domain, maps);
 }
 
-static bool plan_transport_maps(GPtrArray *lines, const SetupWiring *wiring, GError **error)
-{
-    g_autofree char *there = parameter("transport_maps", false, error);
-    g_autoptr(GString) ways = g_string_new(NULL);
-    for (const char *const *domain = wiring->domains; there && *domain; domain++)
-        if (!comes_here(wiring, *domain, there)) {
-            g_autofree char *way = way_to(wiring, *domain);
-            g_string_append_printf(ways, "%s%s", ways->len > 0 ? ", " : "", way);
-        }
-    g_autofree char *map = g_strdup_printf("inline:{ %s }", ways->str);
-    if (ways->len > 0)
-        add_line(lines, "transport_maps", joined(map, there));
-    return there != NULL;
-}
-
+/* A map of recipients is for all domains that Postfix relays for, so those that neither are ours nor local must have
+ * one before. */
 static bool plan_recipients(GPtrArray *lines, const SetupWiring *wiring, GError **error)
 {
-    char *found;
     g_autofree char *there = parameter("relay_recipient_maps", false, error);
-    if (!there)
-        return false;
     g_autofree char *map = g_strdup_printf("socketmap:inet:%s:%s:recipients", wiring->ask.host, wiring->ask.port);
-    g_autofree char *own = g_strdup_printf("socketmap:inet:%s:%s:domains", wiring->ask.host, wiring->ask.port);
-    if (strstr(there, map))
-        return true;
-    if (!find_others(wiring->domains, own, &found, error))
+    if (!there || strstr(there, map))
+        return there != NULL;
+    g_autofree char *relayed = parameter("relay_domains", true, error);
+    g_autofree char *local = relayed ? parameter("mydestination", true, error) : NULL;
+    if (!local)
         return false;
-    g_autofree char *others = found;
-    if (!*there && *others)
+    g_autofree char *wired = g_strjoinv(" ", (char **)wiring->domains);
+    g_autofree char *own = g_strdup_printf("socketmap:inet:%s:%s:domains", wiring->ask.host, wiring->ask.port);
+    g_autoptr(GString) others = g_string_new(NULL);
+    g_auto(GStrv) words = g_strsplit_set(relayed, ", \t\n", -1);
+    for (char **one = words; *one; one++)
+        if (**one && !has_word(wired, *one) && strcmp(*one, own) != 0 && !has_word(local, *one))
+            g_string_append_printf(others, "%s%s", others->len > 0 ? ", " : "", *one);
+    if (!*there && others->len > 0)
         return fail(
             error, FAIL_NEVER,
             "Postfix relays for other domains, too (relay_domains has %s), and takes any address in them, because "
             "relay_recipient_maps is empty. With a map for %s it would refuse them. Set relay_recipient_maps for "
             "these domains first, such as inline:{ @other.example = OK }, then run this again.",
-            others, *wiring->domains);
+            others->str, *wiring->domains);
     add_line(lines, "relay_recipient_maps", joined(there, map));
     return true;
 }
@@ -233,15 +165,37 @@ static bool plan_recipients(GPtrArray *lines, const SetupWiring *wiring, GError 
 GPtrArray *setup_postfix_plan(const SetupWiring *wiring, GError **error)
 {
     g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(line_free);
-    g_autofree char *there = relay_domains(error);
-    if (!there)
+    /* relay_domains as it would be written: the default of old versions is $mydestination, that of today's is empty. */
+    g_autofree char *relayed = setup_output((const char *[]){"postconf", "-nh", "relay_domains", NULL}, error);
+    if (relayed && !*g_strstrip(relayed)) {
+        g_autofree char *fallback = parameter("relay_domains", true, error);
+        g_free(relayed);
+        relayed = fallback ? g_strdup(*fallback ? "$mydestination" : "") : NULL;
+    }
+    if (!relayed)
         return NULL;
     for (const char *const *domain = wiring->domains; *domain; domain++)
         if (!setup_postfix_is_free(wiring, *domain, error))
             return NULL;
-    plan_relay_domains(lines, wiring, there);
-    return plan_transport_maps(lines, wiring, error) && plan_recipients(lines, wiring, error) ? g_steal_pointer(&lines)
-                                                                                             : NULL;
+    g_autofree char *own = g_strdup_printf("socketmap:inet:%s:%s:domains", wiring->ask.host, wiring->ask.port);
+    g_autoptr(GString) relays = g_string_new(relayed), ways = g_string_new(NULL);
+    for (const char *const *domain = wiring->domains; !strstr(relayed, own) && *domain; domain++)
+        if (!has_word(relayed, *domain))
+            g_string_append_printf(relays, "%s%s", relays->len > 0 ? ", " : "", *domain);
+    if (strcmp(relays->str, relayed) != 0)
+        add_line(lines, "relay_domains", g_strdup(relays->str));
+    g_autofree char *maps = parameter("transport_maps", false, error);
+    if (!maps)
+        return NULL;
+    for (const char *const *domain = wiring->domains; *domain; domain++)
+        if (!comes_here(wiring, *domain, maps)) {
+            g_autofree char *way = way_to(wiring, *domain);
+            g_string_append_printf(ways, "%s%s", ways->len > 0 ? ", " : "", way);
+        }
+    g_autofree char *map = g_strdup_printf("inline:{ %s }", ways->str);
+    if (ways->len > 0)
+        add_line(lines, "transport_maps", joined(map, maps));
+    return plan_recipients(lines, wiring, error) ? g_steal_pointer(&lines) : NULL;
 }
 
 char *setup_postfix_command(const GPtrArray *lines)

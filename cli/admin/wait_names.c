@@ -29,42 +29,32 @@ static void known_free(void *data)
     g_free(known);
 }
 
-static char **texts_of(const DnsAnswer *answer)
-{
-    g_autoptr(GStrvBuilder) texts = g_strv_builder_new();
-    for (guint at = 0; at < answer->records->len; at++)
-        g_strv_builder_add(texts, g_array_index(answer->records, DnsRecord, at).text);
-    return g_strv_builder_end(texts);
-}
-
-static Known *ask(WaitNames *names, const char *name, DnsType type)
-{
-    Known *known = g_new0(Known, 1);
-    DnsAnswer answer = {0};
-    known->answer = NAMES_TROUBLE;
-    if (names->troubles >= TROUBLES_MAX)
-        return known;
-    dns_wait_ask(names->dns, name, type, &answer);
-    names->troubles = answer.status == DNS_TROUBLE ? names->troubles + 1 : 0;
-    /* A name without a record of the type that was asked for exists. */
-    bool there = answer.status == DNS_FOUND || (type == DNS_CNAME && answer.status == DNS_NONE);
-    if (answer.status != DNS_TROUBLE)
-        known->answer = there ? NAMES_FOUND : NAMES_NONE;
-    if (type == DNS_TXT && there)
-        known->texts = texts_of(&answer);
-    if (answer.records)
-        dns_answer_clear(&answer);
-    return known;
-}
-
 static const Known *find(WaitNames *names, const char *kind, const char *name, DnsType type)
 {
     g_autofree char *key = g_strconcat(kind, name, NULL);
     Known *known = g_hash_table_lookup(names->known, key);
     if (known)
         return known;
-    known = ask(names, name, type);
+    known = g_new0(Known, 1);
+    known->answer = NAMES_TROUBLE;
     g_hash_table_insert(names->known, g_steal_pointer(&key), known);
+    if (names->troubles >= TROUBLES_MAX)
+        return known;
+    DnsAnswer answer = {0};
+    dns_wait_ask(names->dns, name, type, &answer);
+    names->troubles = answer.status == DNS_TROUBLE ? names->troubles + 1 : 0;
+    /* A name without a record of the type that was asked for exists. */
+    bool there = answer.status == DNS_FOUND || (type == DNS_CNAME && answer.status == DNS_NONE);
+    if (answer.status != DNS_TROUBLE)
+        known->answer = there ? NAMES_FOUND : NAMES_NONE;
+    if (type == DNS_TXT && there) {
+        g_autoptr(GStrvBuilder) texts = g_strv_builder_new();
+        for (guint at = 0; at < answer.records->len; at++)
+            g_strv_builder_add(texts, g_array_index(answer.records, DnsRecord, at).text);
+        known->texts = g_strv_builder_end(texts);
+    }
+    if (answer.records)
+        dns_answer_clear(&answer);
     return known;
 }
 
