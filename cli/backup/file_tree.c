@@ -31,30 +31,23 @@ static bool make_like(const char *path, const struct stat *first, GError **error
            (chmod(path, first->st_mode & MODE_BITS) == 0 || fail_errno(error, FAIL_LATER, "set the mode of %s", path));
 }
 
-static bool copy_bytes(int from, int to, const char *path, GError **error)
-{
-    g_autofree char *block = g_malloc(BLOCK);
-    for (;;) {
-        ssize_t got = TEMP_FAILURE_RETRY(read(from, block, BLOCK));
-        if (got < 0)
-            return fail_errno(error, FAIL_LATER, "read %s", path);
-        if (got == 0)
-            return fs_sync_file(to, error);
-        if (!fs_write(to, block, (size_t)got, error))
-            return false;
-    }
-}
-
 bool file_tree_copy_file(const char *from, const char *to, GError **error)
 {
     struct stat status;
+    ssize_t got;
+    g_autofree char *block = g_malloc(BLOCK);
     auto_fd source = open(from, O_RDONLY | O_CLOEXEC);
     if (source < 0 || fstat(source, &status) != 0)
         return fail_errno(error, FAIL_LATER, "read %s", from);
     auto_fd target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, status.st_mode & MODE_BITS);
     if (target < 0)
         return fail_errno(error, FAIL_LATER, "make %s", to);
-    if (copy_bytes(source, target, from, error))
+    while ((got = TEMP_FAILURE_RETRY(read(source, block, BLOCK))) > 0)
+        if (!fs_write(target, block, (size_t)got, error))
+            break;
+    if (got < 0)
+        fail_errno(error, FAIL_LATER, "read %s", from);
+    else if (got == 0 && fs_sync_file(target, error))
         return true;
     g_prefix_error(error, "%s: ", to);
     return false;
@@ -122,15 +115,6 @@ static GHashTable *read_names(const char *path, GError **error)
     return NULL;
 }
 
-/* there: the inode that has this second name now; NULL: none. */
-static bool follow_file(const char *from, const char *to, gpointer there, bool *changed, GError **error)
-{
-    *changed = true;
-    if (there && !fs_remove_tree(to, error))
-        return false;
-    return link(from, to) == 0 || errno == ENOENT || fail_errno(error, FAIL_LATER, "link %s to %s", from, to);
-}
-
 static bool follow_one(const char *from, const char *to, const struct dirent *found, GHashTable *names, bool *changed,
                        GError **error)
 {
@@ -145,36 +129,37 @@ static bool follow_one(const char *from, const char *to, const struct dirent *fo
         return errno == ENOENT || fail_errno(error, FAIL_LATER, "look at %s", source);
     if (S_ISDIR(status.st_mode))
         return make_like(target, &status, error) && file_tree_follow(source, target, NULL, changed, error);
-    return !S_ISREG(status.st_mode) || follow_file(source, target, there, changed, error);
+    if (!S_ISREG(status.st_mode))
+        return true;
+    *changed = true;
+    if (there && !fs_remove_tree(target, error)) /* another file has this second name */
+        return false;
+    return link(source, target) == 0 || errno == ENOENT ||
+           fail_errno(error, FAIL_LATER, "link %s to %s", source, target);
 }
 
-/* Remove the names that are left, since the first name of their file is gone. */
-static bool forget_names(const char *to, GHashTable *names, bool *changed, GError **error)
+bool file_tree_follow(const char *from, const char *to, const char *except, bool *changed, GError **error)
 {
-    GHashTableIter at;
+    GHashTableIter left;
     gpointer name;
-    g_hash_table_iter_init(&at, names);
-    while (g_hash_table_iter_next(&at, &name, NULL)) {
+    const struct dirent *found;
+    g_autoptr(GError) fault = NULL;
+    g_autoptr(GHashTable) names = file_tree_make(to, error) ? read_names(to, error) : NULL;
+    g_autoptr(DIR) directory = names ? open_directory(from, error) : NULL;
+    if (!directory)
+        return false;
+    while ((found = next_in(directory, from, except, &fault)) != NULL)
+        if (!follow_one(from, to, found, names, changed, error))
+            return false;
+    if (fault)
+        return fail_with(error, &fault);
+    /* The names that are left go, since the first name of their file is gone. */
+    g_hash_table_iter_init(&left, names);
+    while (g_hash_table_iter_next(&left, &name, NULL)) {
         g_autofree char *target = g_build_filename(to, name, NULL);
         *changed = true;
         if (!fs_remove_tree(target, error))
             return false;
     }
     return true;
-}
-
-bool file_tree_follow(const char *from, const char *to, const char *except, bool *changed, GError **error)
-{
-    g_autoptr(GError) fault = NULL;
-    g_autoptr(GHashTable) names = file_tree_make(to, error) ? read_names(to, error) : NULL;
-    g_autoptr(DIR) directory = names ? open_directory(from, error) : NULL;
-    if (!directory)
-        return false;
-    const struct dirent *found;
-    while ((found = next_in(directory, from, except, &fault)) != NULL)
-        if (!follow_one(from, to, found, names, changed, error))
-            return false;
-    if (fault)
-        return fail_with(error, &fault);
-    return forget_names(to, names, changed, error);
 }
