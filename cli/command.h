@@ -52,13 +52,12 @@ extern const Command cmd_reload, cmd_rescale, cmd_restart, cmd_shunt, cmd_spool,
 
 /* Verbs that stand in another file than their group. */
 extern const Command archive_export, archive_import, archive_old;
-extern const Command bounce_ls, bounce_show, bounce_reset_verb, bounce_stat, bounce_rotate;
 extern const Command list_family_verb, list_remove_verb;
 extern const Command list_show, list_get_verb, list_set_verb, list_reset_verb, list_try_verb, list_log_verb;
 extern const Command list_source_verb;
 extern const Command member_import;
 extern const Command member_invite;
-extern const Command queue_ls, queue_cat, queue_stat, queue_shape;
+extern const Command queue_ls, queue_cat;
 extern const Command queue_hold, queue_release, queue_requeue, queue_delete, queue_expire, queue_edit_due;
 
 /* The option --json, for verbs that print rows and for those that print one object. json_option says whether it was

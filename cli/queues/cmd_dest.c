@@ -46,10 +46,13 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     return TOOL_OK;
 }
 
-static int show_all(json_t *found, const char *name)
+static int run_show(Site *site, int argc, char **argv, GError **error)
 {
     size_t i;
-    json_t *destination;
+    json_t *found, *destination;
+    int code = ask(site, json_pack("{s:s,s:s}", "verb", "destinations", "name", argv[0]), &found, error);
+    if (!found)
+        return code;
     json_array_foreach(found, i, destination) {
         if (!json_option)
             json_object_del(destination, "seconds"); /* a histogram is for programs */
@@ -60,20 +63,15 @@ static int show_all(json_t *found, const char *name)
     bool none = json_array_size(found) == 0;
     json_decref(found);
     if (none)
-        plain_complain("No destination %s is known now.", name);
+        plain_complain("No destination %s is known now.", argv[0]);
     return none ? TOOL_MISSING : TOOL_OK;
 }
 
-static int run_show(Site *site, int argc, char **argv, GError **error)
+/* kind is the verb, "suspend", "resume" or "rate"; the last one has an argument. */
+static int run_order(Site *site, const void *kind, char **argv, GError **error)
 {
     json_t *found;
-    int code = ask(site, json_pack("{s:s,s:s}", "verb", "destinations", "name", argv[0]), &found, error);
-    return found ? show_all(found, argv[0]) : code;
-}
-
-static int order(Site *site, json_t *request, GError **error)
-{
-    json_t *found;
+    json_t *request = json_pack("{s:s,s:s,s:s*}", "verb", (const char *)kind, "name", argv[0], "rate", argv[1]);
     int code = ask(site, request, &found, error);
     if (!found)
         return code;
@@ -88,21 +86,6 @@ static int order(Site *site, json_t *request, GError **error)
                json_string_value(json_object_get(destination, "rate")));
     json_decref(found);
     return TOOL_OK;
-}
-
-static int run_suspend(Site *site, int argc, char **argv, GError **error)
-{
-    return order(site, json_pack("{s:s,s:s}", "verb", "suspend", "name", argv[0]), error);
-}
-
-static int run_resume(Site *site, int argc, char **argv, GError **error)
-{
-    return order(site, json_pack("{s:s,s:s}", "verb", "resume", "name", argv[0]), error);
-}
-
-static int run_rate(Site *site, int argc, char **argv, GError **error)
-{
-    return order(site, json_pack("{s:s,s:s,s:s}", "verb", "rate", "name", argv[0], "rate", argv[1]), error);
 }
 
 #define TRANSPORT_OPTION \
@@ -155,7 +138,8 @@ static const Command dest_suspend = {
     .least = 1,
     .most = 1,
     .options = order_options,
-    .run = run_suspend,
+    .run_kind = run_order,
+    .kind = "suspend",
 };
 
 static const Command dest_resume = {
@@ -165,7 +149,8 @@ static const Command dest_resume = {
     .least = 1,
     .most = 1,
     .options = order_options,
-    .run = run_resume,
+    .run_kind = run_order,
+    .kind = "resume",
 };
 
 static const Command dest_rate = {
@@ -178,7 +163,8 @@ static const Command dest_rate = {
     .least = 2,
     .most = 2,
     .options = order_options,
-    .run = run_rate,
+    .run_kind = run_order,
+    .kind = "rate",
 };
 
 static const Command *const verbs[] = {

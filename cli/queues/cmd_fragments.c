@@ -64,32 +64,6 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     return fragment_each(store, &choice, show_set, listing, error) ? TOOL_OK : TOOL_LATER;
 }
 
-/* The numbers that are not there, as far as the total is known: at most so many. */
-static json_t *missing_numbers(const FragmentSet *set, const GPtrArray *parts)
-{
-    json_t *missing = json_array();
-    guint at = 0;
-    for (int64_t number = 1; number <= set->total && json_array_size(missing) < MISSING_SHOWN; number++) {
-        if (at < parts->len && ((const FragmentPart *)parts->pdata[at])->number == number)
-            at++;
-        else
-            json_array_append_new(missing, json_integer(number));
-    }
-    return missing;
-}
-
-static void show_parts(json_t *shown, const GPtrArray *parts)
-{
-    json_t *array = json_array();
-    for (guint i = 0; i < parts->len; i++) {
-        const FragmentPart *part = parts->pdata[i];
-        json_array_append_new(array, json_option ? json_pack("{sI sI ss}", "number", (json_int_t)part->number, "octets",
-                                                      (json_int_t)part->octets, "entry", part->entry)
-                                          : json_sprintf("%" PRId64, part->number));
-    }
-    json_object_set_new(shown, json_option ? "parts" : "present", array);
-}
-
 static int run_show(Site *site, int argc, char **argv, GError **error)
 {
     Store *store = site_store(site, false, error);
@@ -97,10 +71,24 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
     g_autoptr(GPtrArray) parts = set ? fragment_parts(store, set->key, error) : NULL;
     if (!parts)
         return TOOL_LATER;
-    json_t *shown = make_row(set);
+    json_t *shown = make_row(set), *present = json_array(), *missing = json_array();
+    for (guint i = 0; i < parts->len; i++) {
+        const FragmentPart *part = parts->pdata[i];
+        json_array_append_new(present, json_option ? json_pack("{sI sI ss}", "number", (json_int_t)part->number,
+                                                               "octets", (json_int_t)part->octets, "entry", part->entry)
+                                                   : json_sprintf("%" PRId64, part->number));
+    }
+    /* The numbers that are not there, as far as the total is known. */
+    guint at = 0;
+    for (int64_t number = 1; number <= set->total && json_array_size(missing) < MISSING_SHOWN; number++) {
+        if (at < parts->len && ((const FragmentPart *)parts->pdata[at])->number == number)
+            at++;
+        else
+            json_array_append_new(missing, json_integer(number));
+    }
     json_object_set_new(shown, "set", listing_text(set->key));
-    show_parts(shown, parts);
-    json_object_set_new(shown, "missing", missing_numbers(set, parts));
+    json_object_set_new(shown, json_option ? "parts" : "present", present);
+    json_object_set_new(shown, "missing", missing);
     listing_show(shown, json_option);
     return TOOL_OK;
 }

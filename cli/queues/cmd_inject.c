@@ -38,24 +38,6 @@ typedef struct Inject {
     uint64_t stored;
 } Inject;
 
-/* Return the sender: as told, as the mbox says, or (NULL) the author that the header names. */
-static const char *sender_of(const char *envelope)
-{
-    if (sender_given)
-        return strcmp(sender_given, "<>") == 0 ? "" : sender_given;
-    return envelope && strchr(envelope, '@') ? envelope : NULL;
-}
-
-static Draft *make_draft(const Inject *inject, GBytes *message, const char *envelope)
-{
-    const Injection injection = {.queue = "in", .list = inject->list, .to = inject->to,
-                                 .sender = sender_of(envelope), .host = inject->host, .door = "inject"};
-    Draft *draft = injection_draft(&injection, message);
-    if (inject->due > 0)
-        meta_set_integer(draft_meta(draft), KEY_SEND_AT, inject->due);
-    return draft;
-}
-
 /* Stores what has gathered. */
 static bool flush(Inject *inject, GError **error)
 {
@@ -88,7 +70,20 @@ static bool add(Inject *inject, GBytes *message, const char *envelope, GError **
     const char *feed = octets ? memchr(octets, '\n', size) : NULL;
     if (!colon || (feed && feed < colon))
         return fail(error, FAIL_NEVER, "no message: its first line is no header field");
-    inject->group[inject->used++] = (Intake){.draft = make_draft(inject, message, envelope)};
+    /* The sender is as told, as the mbox says, or (NULL) the author that the header names. */
+    const char *sender = !sender_given                     ? (envelope && strchr(envelope, '@') ? envelope : NULL)
+                         : strcmp(sender_given, "<>") == 0 ? ""
+                                                           : sender_given;
+    const Injection injection = {.queue = "in",
+                                 .list = inject->list,
+                                 .to = inject->to,
+                                 .sender = sender,
+                                 .host = inject->host,
+                                 .door = "inject"};
+    Draft *draft = injection_draft(&injection, message);
+    if (inject->due > 0)
+        meta_set_integer(draft_meta(draft), KEY_SEND_AT, inject->due);
+    inject->group[inject->used++] = (Intake){.draft = draft};
     return inject->used < GROUP_SIZE || flush(inject, error);
 }
 
@@ -146,39 +141,6 @@ static bool inject_all(Inject *inject, GBytes *file, const char *name, GError **
     return fine;
 }
 
-static bool parse_to(const char **to, GError **error)
-{
-    static const char *const allowed[] = {TO_POSTING, TO_OWNER, NULL};
-    *to = to_given ? to_given : TO_POSTING;
-    if (g_strv_contains(allowed, *to))
-        return true;
-    command_usage(error, "--to: '%s' is none of " TO_POSTING ", " TO_OWNER, *to);
-    return false;
-}
-
-static bool check_sender(GError **error)
-{
-    if (!sender_given || strcmp(sender_given, "<>") == 0 || mailbox_valid(sender_given))
-        return true;
-    g_autofree char *shown = g_utf8_make_valid(sender_given, -1);
-    command_usage(error, "--sender: '%s' is no address (local@domain) and not <>", shown);
-    return false;
-}
-
-static bool parse_at(const char *to, int64_t *due, GError **error)
-{
-    g_autoptr(GError) wrong = NULL;
-    *due = 0;
-    if (at_given && strcmp(to, TO_POSTING) != 0) {
-        command_usage(error, "--at is for posts; mail to the owners goes at once");
-        return false;
-    }
-    if (!at_given || send_at_read_ahead(at_given, clock_now(), due, &wrong))
-        return true;
-    command_usage(error, "--at: %s", wrong->message);
-    return false;
-}
-
 static int run_inject(Site *site, int argc, char **argv, GError **error)
 {
     static const Column columns[] = {{"trace", "TRACE", COLUMN_TEXT},
@@ -186,11 +148,20 @@ static int run_inject(Site *site, int argc, char **argv, GError **error)
                                      {"message_id", "MESSAGE-ID", COLUMN_TEXT},
                                      {NULL, NULL, COLUMN_TEXT}};
     const char *path = argc > 1 ? argv[1] : "-";
-    Inject inject = {0};
-    g_autoptr(InputFile)
-        file = parse_to(&inject.to, error) && parse_at(inject.to, &inject.due, error) && check_sender(error)
-                   ? input_open(path, error)
-                   : NULL;
+    Inject inject = {.to = to_given ? to_given : TO_POSTING};
+    bool post = strcmp(inject.to, TO_POSTING) == 0;
+    g_autoptr(GError) wrong = NULL;
+    if (!post && strcmp(inject.to, TO_OWNER) != 0)
+        return command_usage(error, "--to: '%s' is none of " TO_POSTING ", " TO_OWNER, inject.to);
+    if (at_given && !post)
+        return command_usage(error, "--at is for posts; mail to the owners goes at once");
+    if (at_given && !send_at_read_ahead(at_given, clock_now(), &inject.due, &wrong))
+        return command_usage(error, "--at: %s", wrong->message);
+    if (sender_given && strcmp(sender_given, "<>") != 0 && !mailbox_valid(sender_given)) {
+        g_autofree char *shown = g_utf8_make_valid(sender_given, -1);
+        return command_usage(error, "--sender: '%s' is no address (local@domain) and not <>", shown);
+    }
+    g_autoptr(InputFile) file = input_open(path, error);
     g_autoptr(GBytes) octets = file ? input_read(file, path, error) : NULL;
     Store *store = octets ? site_store(site, false, error) : NULL;
     g_autoptr(List) list = store ? site_list_find(store, argv[0], error) : NULL;

@@ -30,13 +30,28 @@ static char *reason_of(const char *queue, QueueState state, const Entry *entry, 
     return g_strdup("it could not be moved to shunt or corrupt; the log has its name");
 }
 
-static void show(const QueueTarget *target, QueueState state, Entry *entry, const GError *why, Listing *listing)
+static bool show_target(const QueueTarget *target, Listing *listing, GError **error)
 {
+    QueueState state = target->file.state;
     const char *queue = queue_name(target->queue);
-    const json_t *fault = entry ? json_object_get(entry_meta(entry), META_FAULT) : NULL;
     bool shunted = strcmp(queue, SHUNT_QUEUE) == 0;
     char name[NAME_SIZE];
+    if (!shunted && state != QUEUE_PRESERVED)
+        return true;
+    g_autoptr(GError) why = NULL;
+    g_autoptr(Entry) entry = queue_files_open(target->queue, &target->file, &state, &why);
+    if (!entry && g_error_matches(why, FAIL, FAIL_MISSING))
+        return true;
+    if (!entry && !g_error_matches(why, FAIL, FAIL_NEVER))
+        return fail_with(error, &why);
+    if (queue_select_list && (!entry || strcmp(entry_list(entry), queue_select_list) != 0))
+        return true;
     name_format(&target->file.name, name);
+    if (names) {
+        puts(name);
+        return !ferror(stdout);
+    }
+    const json_t *fault = entry ? json_object_get(entry_meta(entry), META_FAULT) : NULL;
     g_autofree char *reason = reason_of(queue, state, entry, fault, why);
     json_t *row = json_pack("{ss ss ss}", "queue", queue, "name", name, "state", queue_state_text(state));
     json_object_set_new(row, "from", listing_text(shunted ? meta_string(fault, "queue", NULL) : queue));
@@ -51,28 +66,6 @@ static void show(const QueueTarget *target, QueueState state, Entry *entry, cons
         json_object_set_new(row, "size", json_integer((json_int_t)entry_message_length(entry)));
     }
     listing_row(listing, row);
-}
-
-static bool show_target(const QueueTarget *target, Listing *listing, GError **error)
-{
-    QueueState state = target->file.state;
-    bool shunted = strcmp(queue_name(target->queue), SHUNT_QUEUE) == 0;
-    if (!shunted && state != QUEUE_PRESERVED)
-        return true;
-    g_autoptr(GError) why = NULL;
-    g_autoptr(Entry) entry = queue_files_open(target->queue, &target->file, &state, &why);
-    if (!entry && g_error_matches(why, FAIL, FAIL_MISSING))
-        return true;
-    if (!entry && !g_error_matches(why, FAIL, FAIL_NEVER))
-        return fail_with(error, &why);
-    if (queue_select_list && (!entry || strcmp(entry_list(entry), queue_select_list) != 0))
-        return true;
-    if (names) {
-        char name[NAME_SIZE];
-        name_format(&target->file.name, name);
-        puts(name);
-    } else
-        show(target, state, entry, why, listing);
     return !ferror(stdout);
 }
 

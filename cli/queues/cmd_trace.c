@@ -46,22 +46,6 @@ static int by_time(const void *one, const void *other)
     return strncmp(*(char *const *)one, *(char *const *)other, TRACE_LINE_STAMP);
 }
 
-static void count_fates(const GPtrArray *lines, const char *address)
-{
-    unsigned sent, bounced, deferred;
-    g_auto(TraceFates) fates = {0};
-    for (guint i = 0; i < lines->len; i++) {
-        g_autofree char *status = trace_line_value(lines->pdata[i], "status");
-        g_auto(GStrv) recipients = status ? trace_line_recipients(lines->pdata[i]) : NULL;
-        for (char **recipient = recipients; recipient && *recipient; recipient++)
-            if (!address || g_ascii_strcasecmp(*recipient, address) == 0)
-                trace_fates_add(&fates, *recipient, status);
-    }
-    trace_fates_count(&fates, &sent, &bounced, &deferred);
-    if (sent + bounced + deferred > 0)
-        printf("recipients: %u sent, %u bounced, %u deferred\n", sent, bounced, deferred);
-}
-
 /* Show the lines of one trace. *shown: there were some. */
 static bool show_trace(const char *directory, const char *trace, const char *address, bool *shown, GError **error)
 {
@@ -86,8 +70,18 @@ static bool show_trace(const char *directory, const char *trace, const char *add
         if (trace_line_is_about(found.lines->pdata[i], address))
             listing_row(listing, trace_line_json(found.lines->pdata[i], address));
     g_clear_pointer(&listing, listing_free);
-    if (!json_option)
-        count_fates(found.lines, address);
+    unsigned sent, bounced, deferred;
+    g_auto(TraceFates) fates = {0};
+    for (guint i = 0; i < found.lines->len; i++) {
+        g_autofree char *status = trace_line_value(found.lines->pdata[i], "status");
+        g_auto(GStrv) recipients = status ? trace_line_recipients(found.lines->pdata[i]) : NULL;
+        for (char **recipient = recipients; recipient && *recipient; recipient++)
+            if (!address || g_ascii_strcasecmp(*recipient, address) == 0)
+                trace_fates_add(&fates, *recipient, status);
+    }
+    trace_fates_count(&fates, &sent, &bounced, &deferred);
+    if (!json_option && sent + bounced + deferred > 0)
+        printf("recipients: %u sent, %u bounced, %u deferred\n", sent, bounced, deferred);
     return true;
 }
 
@@ -114,22 +108,12 @@ static void add_wait(const TraceWait *wait, json_t *row, const char *place, int6
     json_array_append_new(wait->rows, row);
 }
 
-/* "37b968e27c1b waits in the queue retry (waiting) since ..., until ...: listrunner queue cat NAME"; g_free(). */
-static char *wait_text(const Entry *entry, const char *queue, const QueueFile *found, QueueState state)
-{
-    char name[NAME_SIZE];
-    name_format(&found->name, name);
-    g_autofree char *since = clock_text(entry_arrival(entry)), *due = clock_text(found->name.due);
-    bool later = state == QUEUE_WAITING;
-    return g_strdup_printf("%s waits in the queue %s (%s) since %s%s%s: listrunner queue cat %s", entry_trace(entry),
-                           queue, queue_state_text(state), since, later ? ", until " : "", later ? due : "", name);
-}
-
 static bool wait_in(const QueueFile *found, const char *file, void *data)
 {
     (void)file;
     TraceWait *wait = data;
     QueueState state = found->state;
+    char name[NAME_SIZE];
     if (state == QUEUE_FOREIGN || state == QUEUE_WRITING || state == QUEUE_DECIDED)
         return true;
     if (wait->looked_at++ >= WAITING_MOST) {
@@ -139,31 +123,16 @@ static bool wait_in(const QueueFile *found, const char *file, void *data)
     g_autoptr(Entry) entry = queue_files_open(wait->queue, found, &state, NULL);
     if (!entry || !g_hash_table_contains(wait->traces, entry_trace(entry)))
         return true;
+    name_format(&found->name, name);
     const char *queue = queue_name(wait->queue);
-    g_autofree char *text = wait_text(entry, queue, found, state);
+    bool later = state == QUEUE_WAITING;
+    g_autofree char *since = clock_text(entry_arrival(entry)), *due = clock_text(found->name.due);
+    g_autofree char *text = g_strdup_printf("%s waits in the queue %s (%s) since %s%s%s: listrunner queue cat %s",
+                                            entry_trace(entry), queue, queue_state_text(state), since,
+                                            later ? ", until " : "", later ? due : "", name);
     add_wait(wait, json_pack("{ss ss ss}", "text", text, "trace", entry_trace(entry), "list", entry_list(entry)), queue,
              entry_arrival(entry), found->name.due);
     return true;
-}
-
-/* Look at the entries of this host. */
-static void wait_in_queues(Site *site, TraceWait *wait)
-{
-    g_autoptr(GError) error = NULL;
-    Spool *spool = site_spool(site, &error);
-    g_auto(GStrv) queues = spool ? queue_files_choose(spool, 0, NULL, &error) : NULL;
-    for (char **name = queues; name && *name && !error && g_hash_table_size(wait->traces) > 0; name++) {
-        wait->queue = spool_queue(spool, *name, &error);
-        if (wait->queue)
-            queue_files_each(wait->queue, wait_in, wait, &error);
-    }
-    if (error)
-        fprintf(stderr, "listrunner trace: whether it waits in a queue is not known: %s\n", error->message);
-    else if (!wait->all)
-        fprintf(stderr,
-                "listrunner trace: of the entries in the queues %u were looked at; "
-                "\"listrunner queue ls --trace\" looks at all\n",
-                WAITING_MOST);
 }
 
 static bool wait_for_time(const Scheduled *post, void *data)
@@ -182,24 +151,32 @@ static bool wait_for_time(const Scheduled *post, void *data)
     return true;
 }
 
-/* Look at the posts that were accepted and are to be sent at a time. */
-static void wait_in_store(Site *site, TraceWait *wait)
-{
-    g_autoptr(GError) error = NULL;
-    Store *store = site_store(site, false, &error);
-    if (!store || !scheduled_each(store, NULL, wait_for_time, wait, &error))
-        fprintf(stderr, "listrunner trace: whether it waits to be sent at a time is not known: %s\n", error->message);
-}
-
-/* Show what waits. What cannot be looked at is told, and hinders nothing. */
+/* Show which entries of this host wait, and which accepted posts wait for their time. What cannot be looked at is told,
+ * and hinders nothing. */
 static void show_waiting(Site *site, const char *key, GHashTable *traces, bool *shown)
 {
     size_t at;
     const json_t *row;
+    g_autoptr(GError) error = NULL, absent = NULL;
     g_autoptr(json_t) rows = json_array();
     TraceWait wait = {.key = key, .traces = traces, .rows = rows, .all = true};
-    wait_in_queues(site, &wait);
-    wait_in_store(site, &wait);
+    Spool *spool = site_spool(site, &error);
+    g_auto(GStrv) queues = spool ? queue_files_choose(spool, 0, NULL, &error) : NULL;
+    for (char **name = queues; name && *name && !error && g_hash_table_size(traces) > 0; name++) {
+        wait.queue = spool_queue(spool, *name, &error);
+        if (wait.queue)
+            queue_files_each(wait.queue, wait_in, &wait, &error);
+    }
+    if (error)
+        fprintf(stderr, "listrunner trace: whether it waits in a queue is not known: %s\n", error->message);
+    else if (!wait.all)
+        fprintf(stderr,
+                "listrunner trace: of the entries in the queues %u were looked at; "
+                "\"listrunner queue ls --trace\" looks at all\n",
+                WAITING_MOST);
+    Store *store = site_store(site, false, &absent);
+    if (!store || !scheduled_each(store, NULL, wait_for_time, &wait, &absent))
+        fprintf(stderr, "listrunner trace: whether it waits to be sent at a time is not known: %s\n", absent->message);
     json_array_foreach(rows, at, row) {
         *shown = true;
         if (json_option)
@@ -209,31 +186,6 @@ static void show_waiting(Site *site, const char *key, GHashTable *traces, bool *
         if (json_option)
             putchar('\n');
     }
-}
-
-/* The key of what was typed; the store is opened for the name of a list alone. g_free() */
-static char *key_of(Site *site, const char *what, GError **error)
-{
-    g_autofree char *name = NULL, *key = post_trace_key(what, &name);
-    if (!name)
-        return g_steal_pointer(&key);
-    Store *store = site_store(site, false, error);
-    return store ? post_trace_find_key(store, what, error) : NULL;
-}
-
-static void tell_nothing(const char *directory)
-{
-    int64_t since;
-    g_autoptr(GError) error = NULL;
-    json_t *time = trail_since(directory, &since, &error) ? listing_time(since) : json_null();
-    if (json_is_string(time))
-        fprintf(stderr,
-                "listrunner trace: nothing is known of it; the trail goes back to %s, and lines of the last three "
-                "seconds may be missing\n",
-                json_string_value(time));
-    else
-        fprintf(stderr, "listrunner trace: nothing is known of it; the trail in %s is empty\n", directory);
-    json_decref(time);
 }
 
 /* Say which hosts may know more. What this host knows is shown all the same where the store does not answer. */
@@ -259,7 +211,12 @@ static void tell_not_asked(Site *site, const Config *config)
 static int run_trace(Site *site, int argc, char **argv, GError **error)
 {
     const Config *config = site_config(site, error);
-    g_autofree char *key = config ? key_of(site, argv[0], error) : NULL;
+    g_autofree char *name = NULL, *key = config ? post_trace_key(argv[0], &name) : NULL;
+    if (name) { /* only for the name of a list the store is opened */
+        Store *store = site_store(site, false, error);
+        g_free(key);
+        key = store ? post_trace_find_key(store, argv[0], error) : NULL;
+    }
     if (!key || !site_become_user(site, error))
         return TOOL_LATER;
     const char *directory = config_string(config, "trail", "directory"), *address = argc > 1 ? argv[1] : NULL;
@@ -276,8 +233,15 @@ static int run_trace(Site *site, int argc, char **argv, GError **error)
         if (!show_trace(directory, trace, address, &shown, error))
             return TOOL_LATER;
     show_waiting(site, key, found.traces, &shown);
-    if (!shown)
-        tell_nothing(directory);
+    int64_t since = 0;
+    g_autoptr(json_t) time = !shown && trail_since(directory, &since, NULL) ? listing_time(since) : json_null();
+    if (json_is_string(time))
+        fprintf(stderr,
+                "listrunner trace: nothing is known of it; the trail goes back to %s, and lines of the last three "
+                "seconds may be missing\n",
+                json_string_value(time));
+    else if (!shown)
+        fprintf(stderr, "listrunner trace: nothing is known of it; the trail in %s is empty\n", directory);
     tell_not_asked(site, config);
     return shown ? TOOL_OK : TOOL_NOT_SO;
 }

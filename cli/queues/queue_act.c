@@ -5,21 +5,30 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "cli/listing.h"
-#include "cli/queues/queue_leave.h"
-#include "cli/queues/queue_part.h"
+#include "cli/queues/destinations.h"
+#include "store/posts/fragment.h"
 
 gboolean queue_act_dry, queue_act_json, queue_act_all;
 
 /* Entries changed in place that share a sync. */
 #define PENDING_MAX 100
 
+/* How long to wait for the runner out to give entries back, in steps of PAUSE, and how many it is asked for at once. */
+#define PATIENCE (4 * CLOCK_SECOND)
+#define PAUSE 20000
+#define TOGETHER 500
+
+#define DEFRAGMENT_QUEUE "defragment"
+
 typedef struct QueueAct {
     const QueueVerb *verb;
     Spool *spool;
-    Operate *operate; /* NULL: a dry run */
-    QueuePart part; /* what the entry in hand is */
+    Site *site;
+    Operate *operate;           /* NULL: a dry run */
+    char part[HASH_DIGITS + 1]; /* hash of the entry in hand, as it is in defragment; "": it is no part of a message */
     Listing *listing;
     GPtrArray *pending; /* rows of entries changed in place, not synced yet */
     int64_t done, left;
@@ -131,10 +140,53 @@ static bool change_in_place(QueueAct *act, const QueueTarget *target, bool prese
     return act->pending->len < PENDING_MAX || flush_pending(act, error);
 }
 
+/* ---- parts of messages ---- */
+
+static bool says_defragment(Entry *entry, const char *key)
+{
+    const json_t *object = json_object_get(entry_meta(entry), key);
+    return g_strcmp0(meta_string(object, "queue", NULL), DEFRAGMENT_QUEUE) == 0;
+}
+
+/* Note whether the target is a part of a message (message/partial): an entry of defragment, or one in hold or shunt
+ * that came from there. entry NULL: it cannot be read. */
+static void note_part(QueueAct *act, const QueueTarget *target, Entry *entry)
+{
+    const char *queue = queue_name(target->queue);
+    EntryName name = target->file.name;
+    bool is_part = strcmp(queue, DEFRAGMENT_QUEUE) == 0;
+    if (strcmp(queue, HOLD_QUEUE) == 0) /* under its own hash */
+        is_part = !entry || says_defragment(entry, META_ORIGIN);
+    else if (strcmp(queue, SHUNT_QUEUE) == 0 && entry && says_defragment(entry, META_FAULT))
+        is_part = name_parse(meta_string(json_object_get(entry_meta(entry), META_FAULT), "name", ""), &name, NULL);
+    act->part[0] = '\0';
+    if (is_part)
+        name_hash_format(name.hash, act->part);
+}
+
+/* Tell the index of parts (store/posts/fragment.h) that a claimed one goes to another queue, or (NULL) is removed: else
+ * its runner would take it for one that was joined to its message. */
+static bool part_leaves(QueueAct *act, const char *to, GError **error)
+{
+    if (!act->part[0] || g_strcmp0(to, DEFRAGMENT_QUEUE) == 0)
+        return true;
+    g_autoptr(GError) fault = NULL;
+    Store *store = site_store(act->site, false, &fault);
+    bool reopened;
+    if (store && fragment_withdraw(store, act->part, g_strcmp0(to, HOLD_QUEUE) != 0, &reopened, &fault))
+        return true;
+    if (!store && g_error_matches(fault, FAIL, FAIL_MISSING)) /* no index either */
+        return true;
+    g_propagate_prefixed_error(error, g_steal_pointer(&fault), "the index of parts: ");
+    return false;
+}
+
 static bool before_delete(void *data, GError **error)
 {
-    return queue_part_leaves(data, NULL, error);
+    return part_leaves(data, NULL, error);
 }
+
+/* ---- an entry ---- */
 
 static bool change_by_hop(QueueAct *act, const QueueTarget *target, bool preserved, json_t *row, GError **error)
 {
@@ -143,7 +195,7 @@ static bool change_by_hop(QueueAct *act, const QueueTarget *target, bool preserv
     if (!entry)
         return is_row(act, row, &fault, error);
     Draft *draft = act->verb->draft(entry, &fault);
-    if (!fault && !queue_part_leaves(&act->part, draft ? draft_queue(draft) : NULL, &fault))
+    if (!fault && !part_leaves(act, draft ? draft_queue(draft) : NULL, &fault))
         g_clear_pointer(&draft, draft_free);
     if (fault) {
         if (!operate_put_back(act->operate, entry, error)) {
@@ -200,7 +252,7 @@ static bool act_on(QueueAct *act, QueueTarget *target, bool named, GError **erro
             tell_done(act, row);
         return true;
     }
-    queue_part_set(&act->part, target, entry);
+    note_part(act, target, entry);
     bool preserved = state == QUEUE_PRESERVED;
     bool hop = act->verb->draft && (!preserved || (act->verb->leaves_shunt && in_shunt(target)));
     if (!hop)
@@ -208,31 +260,21 @@ static bool act_on(QueueAct *act, QueueTarget *target, bool named, GError **erro
     return change_by_hop(act, target, preserved, row, error);
 }
 
-/* List the queues that the command line names. Leave out the verb's own that do not exist yet, since nothing was ever
- * in them. NULL: a failure. */
-static GPtrArray *named_queues(const QueueVerb *verb, Spool *spool, GError **error)
+/* The queues to look in: those named, else the verb's. The verb's own that do not exist yet are left out, since nothing
+ * was ever in them. */
+static char **choose_queues(const QueueVerb *verb, Spool *spool, GError **error)
 {
-    g_autoptr(GPtrArray) named = g_ptr_array_new();
+    g_autoptr(GPtrArray) chosen = g_ptr_array_new_with_free_func(g_free), named = g_ptr_array_new();
     g_auto(GStrv) present = spool_queue_names(spool, error);
-    if (!present)
-        return NULL;
-    for (char **name = queue_select_queues; name && *name; name++)
+    for (char **name = present ? queue_select_queues : NULL; name && *name; name++)
         if (!verb->only || !g_strv_contains(verb->queues, *name) ||
             g_strv_contains((const char *const *)present, *name))
             g_ptr_array_add(named, *name);
-    g_ptr_array_add(named, NULL);
-    return g_steal_pointer(&named);
-}
-
-/* The queues to look in: those named, else the verb's. */
-static char **choose_queues(const QueueVerb *verb, Spool *spool, GError **error)
-{
-    g_autoptr(GPtrArray) chosen = g_ptr_array_new_with_free_func(g_free);
-    g_autoptr(GPtrArray) named = named_queues(verb, spool, error);
-    int count = named ? (int)named->len - 1 : 0;
-    if (named && queue_select_queues && count == 0)
+    int count = (int)named->len;
+    if (present && queue_select_queues && count == 0)
         return g_new0(char *, 1); /* and not all of the verb's */
-    g_auto(GStrv) all = named ? queue_files_choose(spool, count, (char **)named->pdata, error) : NULL;
+    g_ptr_array_add(named, NULL);
+    g_auto(GStrv) all = present ? queue_files_choose(spool, count, (char **)named->pdata, error) : NULL;
     if (!all)
         return NULL;
     for (char **name = all; *name; name++) {
@@ -267,19 +309,43 @@ static Operate *begin(QueueAct *act, GError **error)
     return operate_open(act->spool, true, on_done, act, error);
 }
 
-/* Ask the runner out to give back the targets that are meant and that it holds. */
-static bool give_back(QueueAct *act, GArray *targets)
+static bool is_held(const QueueTarget *target)
 {
-    g_autoptr(GArray) meant = g_array_new(FALSE, FALSE, sizeof(QueueTarget));
+    QueueState state = QUEUE_CLAIMED;
+    g_autoptr(Entry) entry = queue_files_open(target->queue, &target->file, &state, NULL);
+    return entry && state == QUEUE_CLAIMED;
+}
+
+/* Ask the runner out to give back the targets that are meant and that it holds, which it does when no delivery of them
+ * is under way, and wait for that. True: there were any, given back or not, so the states of the targets are old. */
+static bool give_back(QueueAct *act, const GArray *targets)
+{
+    static const char *const queues[] = {"out", "retry", "notice", NULL};
+    g_autoptr(GPtrArray) held = g_ptr_array_new();
     for (guint i = 0; i < targets->len; i++) {
-        QueueTarget target = g_array_index(targets, QueueTarget, i);
+        QueueTarget *target = &g_array_index(targets, QueueTarget, i);
+        bool by_out = target->file.state == QUEUE_CLAIMED && g_strv_contains(queues, queue_name(target->queue));
         QueueState state;
         Entry *entry = NULL;
-        if (target.file.state == QUEUE_CLAIMED && is_meant(&target, true, &entry, &state))
-            g_array_append_val(meant, target);
+        if (by_out && is_meant(target, true, &entry, &state))
+            g_ptr_array_add(held, target);
         entry_free(entry);
     }
-    return meant->len > 0 && queue_leave(act->part.site, meant);
+    for (guint first = 0; first < held->len; first += TOGETHER) {
+        g_autoptr(GError) refused = NULL; /* none runs: then nobody holds them for long */
+        json_t *hashes = json_array();
+        for (guint i = first; i < MIN(first + TOGETHER, held->len); i++) {
+            char hash[HASH_DIGITS + 1];
+            name_hash_format(((const QueueTarget *)held->pdata[i])->file.name.hash, hash);
+            json_array_append_new(hashes, json_string(hash));
+        }
+        json_decref(destinations_ask(act->site, json_pack("{s:s,s:o}", "verb", "leave", "entries", hashes), &refused));
+    }
+    int64_t until = clock_monotonic() + PATIENCE;
+    for (guint i = 0; i < held->len; i++)
+        while (is_held(held->pdata[i]) && clock_monotonic() < until)
+            g_usleep(PAUSE);
+    return held->len > 0;
 }
 
 static bool act_on_all(QueueAct *act, int argc, char **argv, GError **error)
@@ -307,16 +373,15 @@ int queue_act_run(const QueueVerb *verb, Site *site, int argc, char **argv, GErr
         return command_usage(error, "say which: ENTRY..., --queue, --list, --sender, --recipient or --trace%s",
                              verb->aside ? ", or --all" : "");
     queue_select_list_id(&queue_select_list);
-    QueueAct act = {.verb = verb, .spool = site_spool(site, error)};
+    QueueAct act = {.verb = verb, .site = site, .spool = site_spool(site, error)};
     if (!act.spool)
         return TOOL_LATER;
     g_autoptr(Operate) operate = queue_act_dry ? NULL : begin(&act, error);
     if (!queue_act_dry && !operate)
         return TOOL_LATER;
     act.operate = operate;
-    act.part.site = site;
     if (operate)
-        operate_set_guard(operate, before_delete, &act.part);
+        operate_set_guard(operate, before_delete, &act);
     g_autoptr(Listing) listing = listing_new(columns, queue_act_json);
     g_autoptr(GPtrArray) pending = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref);
     act.pending = pending;

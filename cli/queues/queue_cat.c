@@ -84,16 +84,6 @@ static json_t *describe(const Hit *hit, QueueState state, Entry *entry)
                      (json_int_t)entry_message_length(entry), "meta", entry_meta(entry));
 }
 
-static void show_json(json_t *object, const Entry *entry, GBytes *message)
-{
-    gsize size;
-    const char *octets = g_bytes_get_data(message, &size);
-    g_autofree char *text = g_utf8_make_valid(octets ? octets : "", (gssize)size);
-    json_object_set_new(object, "recipients", recipients_of(entry));
-    json_object_set_new(object, "message", json_string(text));
-    listing_show(object, true);
-}
-
 static void show_text(json_t *object, const Entry *entry)
 {
     json_t *meta = json_incref(json_object_get(object, "meta"));
@@ -131,9 +121,15 @@ static int run_cat(Site *site, int argc, char **argv, GError **error)
         return TOOL_LATER;
     }
     g_autoptr(GBytes) message = entry_message(entry);
-    if (json_option)
-        show_json(describe(&hit, state, entry), entry, message);
-    else {
+    if (json_option) {
+        gsize size;
+        const char *octets = g_bytes_get_data(message, &size);
+        g_autofree char *text = g_utf8_make_valid(octets ? octets : "", (gssize)size);
+        json_t *object = describe(&hit, state, entry);
+        json_object_set_new(object, "recipients", recipients_of(entry));
+        json_object_set_new(object, "message", json_string(text));
+        listing_show(object, true);
+    } else {
         if (!headers && !body)
             show_text(describe(&hit, state, entry), entry);
         message_text_write(message, !body, !headers);

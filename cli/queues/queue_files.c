@@ -84,29 +84,22 @@ bool queue_files_each(Queue *queue, QueueFileEach *each, void *data, GError **er
     return whole;
 }
 
-/* Open a queue whose directory exists. FAIL_MISSING names those that do. */
-static Queue *existing_queue(Spool *spool, const char *name, GError **error)
-{
-    g_auto(GStrv) present = spool_queue_names(spool, error);
-    if (!present)
-        return NULL;
-    if (g_strv_contains((const char *const *)present, name))
-        return spool_queue(spool, name, error);
-    g_autofree char *all = g_strjoinv(", ", present);
-    g_autofree char *shown = g_utf8_make_valid(name, -1);
-    fail(error, FAIL_MISSING, "there is no queue '%s' in %s%s%s", shown, spool_path(spool), *all ? "; there are " : "",
-         all);
-    return NULL;
-}
-
 char **queue_files_choose(Spool *spool, int count, char **names, GError **error)
 {
-    if (count == 0)
-        return spool_queue_names(spool, error);
-    for (int i = 0; i < count; i++)
-        if (!existing_queue(spool, names[i], error))
-            return NULL;
-    return g_strdupv(names);
+    g_auto(GStrv) present = spool_queue_names(spool, error);
+    for (int i = 0; present && i < count; i++) {
+        if (g_strv_contains((const char *const *)present, names[i])) {
+            if (!spool_queue(spool, names[i], error))
+                return NULL;
+            continue;
+        }
+        g_autofree char *all = g_strjoinv(", ", present);
+        g_autofree char *shown = g_utf8_make_valid(names[i], -1);
+        fail(error, FAIL_MISSING, "there is no queue '%s' in %s%s%s", shown, spool_path(spool),
+             *all ? "; there are " : "", all);
+        return NULL;
+    }
+    return !present ? NULL : count > 0 ? g_strdupv(names) : g_steal_pointer(&present);
 }
 
 Entry *queue_files_open(Queue *queue, const QueueFile *found, QueueState *state, GError **error)

@@ -53,20 +53,6 @@ static bool gather_file(const QueueFile *found, const char *file, void *data)
     return true;
 }
 
-static void count_recipients(const Entry *entry, json_t *row)
-{
-    int64_t todo = 0, done = 0, bounced = 0;
-    Recipient recipient;
-    for (size_t at = 0; entry_next_recipient(entry, at, &recipient); at = recipient.next) {
-        todo += recipient.state == RECIPIENT_TODO;
-        done += recipient.state == RECIPIENT_DONE;
-        bounced += recipient.state == RECIPIENT_BOUNCED;
-    }
-    json_object_set_new(row, "todo", json_integer(todo));
-    json_object_set_new(row, "done", json_integer(done));
-    json_object_set_new(row, "bounced", json_integer(bounced));
-}
-
 /* Make the row of an entry that was opened, or (entry NULL) is known only by its name. */
 static json_t *make_row(const char *queue, const QueueFile *found, QueueState state, const Entry *entry,
                         const char *fault)
@@ -88,7 +74,16 @@ static json_t *make_row(const char *queue, const QueueFile *found, QueueState st
     json_object_set_new(row, "age", json_integer((now - entry_arrival(entry)) / CLOCK_SECOND));
     json_object_set_new(row, "size", json_integer((json_int_t)entry_message_length(entry)));
     json_object_set_new(row, "crashes", json_integer(entry_crashes(entry)));
-    count_recipients(entry, row);
+    int64_t todo = 0, done = 0, bounced = 0;
+    Recipient recipient;
+    for (size_t at = 0; entry_next_recipient(entry, at, &recipient); at = recipient.next) {
+        todo += recipient.state == RECIPIENT_TODO;
+        done += recipient.state == RECIPIENT_DONE;
+        bounced += recipient.state == RECIPIENT_BOUNCED;
+    }
+    json_object_set_new(row, "todo", json_integer(todo));
+    json_object_set_new(row, "done", json_integer(done));
+    json_object_set_new(row, "bounced", json_integer(bounced));
     return row;
 }
 

@@ -108,19 +108,6 @@ static gint compare(gconstpointer a, gconstpointer b)
     return order ? order : name_compare(&one->file.name, &other->file.name);
 }
 
-/* Each word must have meant one entry. */
-static bool all_found(const SelectedRows *gather, GError **error)
-{
-    for (const Sought *each = gather->sought; each < gather->sought + gather->count; each++) {
-        if (each->meant == 0)
-            return fail(error, FAIL_MISSING, "there is no entry %s in these queues", each->word.text);
-        if (each->meant > 1)
-            return fail(error, FAIL_RACE, "%u entries are meant by %s; give more digits, or the whole name",
-                        each->meant, each->word.text);
-    }
-    return true;
-}
-
 GArray *queue_select_targets(Spool *spool, char *const *queues, int count, char **words, GError **error)
 {
     g_autofree Sought *sought = g_new0(Sought, count + 1);
@@ -137,8 +124,16 @@ GArray *queue_select_targets(Spool *spool, char *const *queues, int count, char 
         if (!gather.queue || !queue_files_each(gather.queue, gather_file, &gather, error))
             return NULL;
     }
-    if (!all_found(&gather, error))
+    for (const Sought *each = sought; each < sought + count; each++) {
+        if (each->meant == 1)
+            continue;
+        if (each->meant == 0)
+            fail(error, FAIL_MISSING, "there is no entry %s in these queues", each->word.text);
+        else
+            fail(error, FAIL_RACE, "%u entries are meant by %s; give more digits, or the whole name", each->meant,
+                 each->word.text);
         return NULL;
+    }
     g_array_sort(targets, compare);
     return g_steal_pointer(&targets);
 }
@@ -151,37 +146,27 @@ static bool fits_pattern(const char *pattern, const char *text, size_t length)
     return g_pattern_match_simple(lower, valid);
 }
 
-static const char *envelope_sender(Entry *entry)
-{
-    const char *posting = meta_string(entry_meta(entry), KEY_SENDER, "");
-    return meta_string(entry_meta(entry), KEY_ENVELOPE_SENDER, posting);
-}
-
-static bool sender_fits(Entry *entry)
+bool queue_select_fits(Entry *entry)
 {
     const char *posting = meta_string(entry_meta(entry), KEY_SENDER, NULL);
-    const char *envelope = envelope_sender(entry);
-    if (strcmp(queue_select_sender, "<>") == 0)
-        return *envelope == '\0';
-    return fits_pattern(queue_select_sender, envelope, strlen(envelope)) ||
-           (posting && fits_pattern(queue_select_sender, posting, strlen(posting)));
-}
-
-static bool recipient_fits(Entry *entry)
-{
+    const char *envelope = meta_string(entry_meta(entry), KEY_ENVELOPE_SENDER, posting ? posting : "");
+    const char *given = meta_string(entry_meta(entry), KEY_RECIPIENT, NULL); /* where none stands in the entry */
+    if ((queue_select_list && strcmp(entry_list(entry), queue_select_list) != 0) ||
+        (queue_select_trace && strcmp(entry_trace(entry), queue_select_trace) != 0))
+        return false;
+    if (queue_select_sender && strcmp(queue_select_sender, "<>") == 0 && *envelope)
+        return false;
+    if (queue_select_sender && strcmp(queue_select_sender, "<>") != 0 &&
+        !fits_pattern(queue_select_sender, envelope, strlen(envelope)) &&
+        !(posting && fits_pattern(queue_select_sender, posting, strlen(posting))))
+        return false;
+    if (!queue_select_recipient)
+        return true;
     Recipient recipient;
     for (size_t at = 0; entry_next_recipient(entry, at, &recipient); at = recipient.next)
         if (recipient.state == RECIPIENT_TODO &&
             fits_pattern(queue_select_recipient, recipient.address,
                          copy_recipient_read(recipient.address, recipient.length).address_length))
             return true;
-    const char *given = meta_string(entry_meta(entry), KEY_RECIPIENT, NULL);
     return entry_recipients_length(entry) == 0 && given && fits_pattern(queue_select_recipient, given, strlen(given));
-}
-
-bool queue_select_fits(Entry *entry)
-{
-    return (!queue_select_list || strcmp(entry_list(entry), queue_select_list) == 0) &&
-           (!queue_select_trace || strcmp(entry_trace(entry), queue_select_trace) == 0) &&
-           (!queue_select_sender || sender_fits(entry)) && (!queue_select_recipient || recipient_fits(entry));
 }
