@@ -136,18 +136,6 @@ static int compare_posts(gconstpointer one, gconstpointer other)
     return (a->arrival > b->arrival) - (a->arrival < b->arrival);
 }
 
-static bool add_posts(Import *import, GError **error)
-{
-    for (guint i = 0; i < import->posts->len; i++) {
-        bool added;
-        if (!archive_index_add(import->index, &((ArchivedPost *)import->posts->pdata[i])->post, &added, error))
-            return false;
-        import->added += added;
-        import->known += !added;
-    }
-    return true;
-}
-
 /* The number that the list has in the index, once it has posts. */
 static bool find_number(Import *import, GError **error)
 {
@@ -167,10 +155,16 @@ static bool note_old(Import *import, const char *hash, GError **error)
 
 static bool end_batch(Import *import, GError **error)
 {
+    bool all = true, added;
     if (!archive_writer_flush(import->writer, error) || !archive_index_begin(import->index, error))
         return false;
     g_ptr_array_sort(import->posts, compare_posts);
-    if (!add_posts(import, error)) {
+    for (guint i = 0; all && i < import->posts->len; i++) {
+        all = archive_index_add(import->index, &((ArchivedPost *)import->posts->pdata[i])->post, &added, error);
+        import->added += all && added;
+        import->known += all && !added;
+    }
+    if (!all) {
         archive_index_rollback(import->index);
         return false;
     }
@@ -216,36 +210,31 @@ static void show(Import *import, uint64_t done)
     progress_show(&import->progress, done, import->added + import->known);
 }
 
-/* Tell where a mail may have been taken for text of the one before it. */
-static void tell_doubts(Import *import, const MboxReader *reader, const char *path)
+static bool take_mbox(Import *import, InputFile *file, const char *path, GError **error)
 {
+    MboxMail mail;
     const char *lines;
+    g_autoptr(MboxReader) reader = mbox_reader_new(file);
+    import->progress = (Progress){.what = "posts", .total = input_size(file)};
+    bool read;
+    while ((read = mbox_reader_next(reader, &mail, error)) && mail.octets) {
+        import->cut += mail.cut;
+        if (!take_mail(import, mail.octets->str, mail.octets->len, mail.from_time, error))
+            return false;
+        show(import, mail.offset);
+    }
+    if (!read) {
+        g_prefix_error(error, "%s: ", input_name(path));
+        return false;
+    }
+    /* Tell where a mail may have been taken for text of the one before it. */
     import->doubts = mbox_reader_doubts(reader, &lines);
     if (import->doubts > 0)
         plain_complain("%s: lines that begin with \"From \" and are followed by a header field were taken as text: "
                        "%" PRIu64 " (line %s). If a mail begins there, put an empty line before it and write the line "
                        "as \"From SENDER TIME\"; else write \">From \"",
                        input_name(path), import->doubts, lines);
-}
-
-static bool take_mbox(Import *import, InputFile *file, const char *path, GError **error)
-{
-    g_autoptr(MboxReader) reader = mbox_reader_new(file);
-    import->progress = (Progress){.what = "posts", .total = input_size(file)};
-    for (MboxMail mail;;) {
-        if (!mbox_reader_next(reader, &mail, error)) {
-            g_prefix_error(error, "%s: ", input_name(path));
-            return false;
-        }
-        if (!mail.octets) {
-            tell_doubts(import, reader, path);
-            return true;
-        }
-        import->cut += mail.cut;
-        if (!take_mail(import, mail.octets->str, mail.octets->len, mail.from_time, error))
-            return false;
-        show(import, mail.offset);
-    }
+    return true;
 }
 
 /* The mails of a maildir may have CRLF. */
@@ -279,16 +268,6 @@ static bool take_maildir(Import *import, ArchiveFiles *files, GError **error)
 
 typedef bool TakeNumbered(const char *path, void *data, GError **error);
 
-static bool is_number(const char *name)
-{
-    return strspn(name, "0123456789") == strlen(name);
-}
-
-static bool may_have_mails(const char *folder)
-{
-    return strspn(folder, "0123456789-") == strlen(folder) || g_str_equal(folder, "arctxt");
-}
-
 static int compare_numbers(gconstpointer one, gconstpointer other)
 {
     const char *a = *(char *const *)one, *b = *(char *const *)other;
@@ -307,12 +286,14 @@ static bool each_numbered(const char *folder, TakeNumbered *take, void *data, GE
     for (guint at = 0; at < names->len; at++) {
         struct stat status;
         const char *name = names->pdata[at];
+        bool number = strspn(name, "0123456789") == strlen(name);
+        bool has_mails = strspn(name, "0123456789-") == strlen(name) || g_str_equal(name, "arctxt");
         g_autofree char *path = g_build_filename(folder, name, NULL);
         if (lstat(path, &status) != 0)
             continue;
-        if (S_ISDIR(status.st_mode) && may_have_mails(name) && !each_numbered(path, take, data, error))
+        if (S_ISDIR(status.st_mode) && has_mails && !each_numbered(path, take, data, error))
             return false;
-        if (S_ISREG(status.st_mode) && is_number(name) && !take(path, data, error))
+        if (S_ISREG(status.st_mode) && number && !take(path, data, error))
             return false;
     }
     return true;
@@ -418,44 +399,24 @@ static void source_clear(Source *source)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Source, source_clear)
 
-static bool take_source(Import *import, const Source *source, GError **error)
-{
-    if (source->hyperkitty)
-        return take_hyperkitty(import, source->hyperkitty, error);
-    if (source->numbered) {
-        import->progress = (Progress){.what = "posts"};
-        import->folder = source->path;
-        return each_numbered(source->path, take_numbered, import, error);
-    }
-    return source->files ? take_maildir(import, source->files, error)
-                         : take_mbox(import, source->file, source->path, error);
-}
-
 static bool take_all(Import *import, const Source *source, GError **error)
 {
     int log;
     bool done = archive_index_leave_sync(import->index, &log, error) && catch_up(import, error) &&
-                find_number(import, error) && take_source(import, source, error) && end_batch(import, error);
+                find_number(import, error);
+    if (done && source->hyperkitty) {
+        done = take_hyperkitty(import, source->hyperkitty, error);
+    } else if (done && source->numbered) {
+        import->progress = (Progress){.what = "posts"};
+        import->folder = source->path;
+        done = each_numbered(source->path, take_numbered, import, error);
+    } else if (done) {
+        done = source->files ? take_maildir(import, source->files, error)
+                             : take_mbox(import, source->file, source->path, error);
+    }
+    done = done && end_batch(import, error);
     progress_end(&import->progress);
     return done;
-}
-
-static bool is_maildir(const char *path)
-{
-    g_autofree char *inside = g_build_filename(path, "cur", NULL);
-    return g_file_test(inside, G_FILE_TEST_IS_DIR);
-}
-
-/* Open the table of old addresses, where they are asked for. */
-static bool open_old(Import *import, GError **error)
-{
-    if (!pipermail_option)
-        return true;
-    import->old = archive_old_open(import->place->directory, true, error);
-    return import->old &&
-           archive_old_give_name(import->old, OLD_PIPERMAIL, import->place->of->list_name, import->place->archive,
-                                 error) &&
-           archive_old_begin(import->old, error);
 }
 
 /* named: what each line of the report begins with. */
@@ -475,7 +436,12 @@ static int import_into(const ArchiveSite *place, const Source *source, const cha
                      .files = source->folder,
                      .named = named};
     fs_use_syncfs(true);
-    bool done = open_old(&import, error) && take_all(&import, source, error);
+    import.old = pipermail_option ? archive_old_open(place->directory, true, error) : NULL;
+    bool done = !pipermail_option ||
+                (import.old &&
+                 archive_old_give_name(import.old, OLD_PIPERMAIL, place->of->list_name, place->archive, error) &&
+                 archive_old_begin(import.old, error));
+    done = done && take_all(&import, source, error);
     archive_old_free(import.old);
     printf("%s%" PRIu64 " posts added, %" PRIu64 " left out that were known\n", import.named, import.added,
            import.known);
@@ -487,33 +453,29 @@ static int import_into(const ArchiveSite *place, const Source *source, const cha
     return !done ? TOOL_LATER : import.cut + import.lost + import.doubts + import.others > 0 ? TOOL_NOT_SO : TOOL_OK;
 }
 
-/* Before the right to read there may be given up. */
-static bool open_source(Source *source, GError **error)
+static int run_import(Site *site, int argc, char **argv, GError **error)
 {
-    const char *path = source->path;
+    const char *path = argc > 1 ? argv[1] : NULL;
+    g_auto(ArchiveSite) place = {0};
+    g_auto(Source) source = {.path = path, .folder = files_option};
+    if (!path == !hyperkitty_option || (hyperkitty_option && pipermail_option))
+        return command_usage(error, "say either FILE or --hyperkitty; --pipermail goes with FILE");
+    /* The source is opened before the right to read there may be given up. */
+    g_autofree char *cur = path ? g_build_filename(path, "cur", NULL) : NULL;
     if (hyperkitty_option) {
-        source->hyperkitty = foreign_open(hyperkitty_option, error);
-    } else if (is_maildir(path)) {
-        source->files = archive_files_read_foreign(path, error);
+        source.hyperkitty = foreign_open(hyperkitty_option, error);
+    } else if (g_file_test(cur, G_FILE_TEST_IS_DIR)) { /* a maildir */
+        source.files = archive_files_read_foreign(path, error);
     } else if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
-        if (each_numbered(path, note_first, &source->numbered, error))
+        if (each_numbered(path, note_first, &source.numbered, error))
             fail(error, FAIL_NEVER,
                  "%s: it is a directory without cur/, so no maildir, and without files that are numbers; allowed is an "
                  "mbox, a maildir, or an archive of mlmmj, ezmlm or Sympa",
                  path);
     } else {
-        source->file = input_open(path, error);
+        source.file = input_open(path, error);
     }
-    return source->hyperkitty || source->files || source->numbered || source->file;
-}
-
-static int run_import(Site *site, int argc, char **argv, GError **error)
-{
-    g_auto(ArchiveSite) place = {0};
-    g_auto(Source) source = {.path = argc > 1 ? argv[1] : NULL, .folder = files_option};
-    if ((argc > 1) == (hyperkitty_option != NULL) || (hyperkitty_option && pipermail_option))
-        return command_usage(error, "say either FILE or --hyperkitty; --pipermail goes with FILE");
-    if (!open_source(&source, error))
+    if (!source.hyperkitty && !source.files && !source.numbered && !source.file)
         return TOOL_LATER;
     keep_read_begin(); /* the database and files of HyperKitty may be another user's */
     bool found = archive_site_find(&place, site, archive_option, argv[0], error);

@@ -54,40 +54,6 @@ bool archive_old_give_name(ArchiveOld *old, OldKind kind, const char *name, cons
     return true;
 }
 
-/* The last part of the directory, as the programs name it; Sympa adds the domain. g_free() */
-static char *name_of(OldKind kind, const char *path)
-{
-    g_autofree char *whole = g_canonicalize_filename(path, NULL);
-    char *name = g_path_get_basename(whole);
-    if (kind == OLD_SYMPA)
-        name[strcspn(name, "@")] = '\0';
-    return name;
-}
-
-static int read_pages(const ArchiveSite *place, ArchiveOld *old, OldKind kind, const char *path, GError **error)
-{
-    OldCounts counts = {0};
-    Telling telling = {.progress = {.what = "pages"}};
-    g_autoptr(ArchiveIndex) index = archive_index_open(place->directory, true, error);
-    const OldArchive from = {.kind = kind,
-                             .path = path,
-                             .index = index,
-                             .list = place->list,
-                             .old = old,
-                             .archive = place->archive,
-                             .tell = tell,
-                             .progress = show,
-                             .data = &telling};
-    bool done = index && old_archive_read(&from, &counts, error);
-    progress_end(&telling.progress);
-    if (telling.told > TOLD)
-        printf("and so %u others\n", telling.told - TOLD);
-    printf("%" PRIu64 " old addresses noted, %" PRIu64 " of them of messages that are not in the archive; %" PRIu64
-           " pages left out\n",
-           counts.pages, counts.missing, counts.unknown);
-    return !done ? TOOL_LATER : counts.unknown + counts.missing > 0 ? TOOL_NOT_SO : TOOL_OK;
-}
-
 static int run_old(Site *site, int argc, char **argv, GError **error)
 {
     OldKind kind;
@@ -105,10 +71,35 @@ static int run_old(Site *site, int argc, char **argv, GError **error)
     bool found = archive_site_find(&place, site, archive_option, argv[0], error);
     keep_read_end();
     g_autoptr(ArchiveOld) old = found ? archive_old_open(place.directory, true, error) : NULL;
-    g_autofree char *name = name_option ? g_strdup(name_option) : name_of(kind, path);
+    /* The last part of the directory, as the programs name it; Sympa adds the domain. */
+    g_autofree char *whole = name_option ? NULL : g_canonicalize_filename(path, NULL);
+    g_autofree char *name = name_option ? g_strdup(name_option) : g_path_get_basename(whole);
+    if (kind == OLD_SYMPA && !name_option)
+        name[strcspn(name, "@")] = '\0';
     if (!old || !archive_old_give_name(old, kind, name, place.archive, error))
         return TOOL_LATER;
-    return path ? read_pages(&place, old, kind, path, error) : TOOL_OK;
+    if (!path)
+        return TOOL_OK;
+    OldCounts counts = {0};
+    Telling telling = {.progress = {.what = "pages"}};
+    g_autoptr(ArchiveIndex) index = archive_index_open(place.directory, true, error);
+    const OldArchive from = {.kind = kind,
+                             .path = path,
+                             .index = index,
+                             .list = place.list,
+                             .old = old,
+                             .archive = place.archive,
+                             .tell = tell,
+                             .progress = show,
+                             .data = &telling};
+    bool done = index && old_archive_read(&from, &counts, error);
+    progress_end(&telling.progress);
+    if (telling.told > TOLD)
+        printf("and so %u others\n", telling.told - TOLD);
+    printf("%" PRIu64 " old addresses noted, %" PRIu64 " of them of messages that are not in the archive; %" PRIu64
+           " pages left out\n",
+           counts.pages, counts.missing, counts.unknown);
+    return !done ? TOOL_LATER : counts.unknown + counts.missing > 0 ? TOOL_NOT_SO : TOOL_OK;
 }
 
 static const GOptionEntry options[] = {

@@ -15,26 +15,24 @@ void archive_site_clear(ArchiveSite *place)
     g_clear_pointer(&place->of, list_free);
 }
 
-static const char *directory_of(const Config *config, const char *archiver, GError **error)
-{
-    const char *name = NULL, *directory = archive_place_indexed(config, archiver, &name);
-    const char *host = directory ? archive_place_host(config, name) : NULL;
-    if (!directory && archiver)
-        fail(error, FAIL_CONFIG,
-             "[archiver.%s]: there is no such archiver that is enabled, of type maildir, and has index = yes",
-             archiver);
-    else if (!directory)
-        fail(error, FAIL_CONFIG, "no section [archiver.NAME] is enabled, of type maildir, and has index = yes");
-    if (host)
-        fail(error, FAIL_CONFIG, "[archiver.%s] is kept by the host %s: give the command there", name, host);
-    return host ? NULL : directory;
-}
-
 bool archive_site_find(ArchiveSite *place, Site *site, const char *archiver, const char *list, GError **error)
 {
+    const char *name = NULL;
     const Config *config = site_config(site, error);
-    place->directory = config ? directory_of(config, archiver, error) : NULL;
-    if (!place->directory || !site_become_user(site, error))
+    const char *directory = config ? archive_place_indexed(config, archiver, &name) : NULL;
+    const char *host = directory ? archive_place_host(config, name) : NULL;
+    if (!config)
+        return false;
+    if (!directory && archiver)
+        return fail(error, FAIL_CONFIG,
+                    "[archiver.%s]: there is no such archiver that is enabled, of type maildir, and has index = yes",
+                    archiver);
+    if (!directory)
+        return fail(error, FAIL_CONFIG, "no section [archiver.NAME] is enabled, of type maildir, and has index = yes");
+    if (host)
+        return fail(error, FAIL_CONFIG, "[archiver.%s] is kept by the host %s: give the command there", name, host);
+    place->directory = directory;
+    if (!site_become_user(site, error))
         return false;
     if (!list)
         return true;

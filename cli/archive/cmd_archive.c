@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* listrunner archive: the index of the posts that a maildir archiver keeps. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
@@ -14,6 +16,7 @@
 #include "lists/archive/archive_catch_up.h"
 #include "lists/archive/archive_maildir.h"
 #include "lists/archive/archive_mark.h"
+#include "mail/mbox.h"
 #include "mail/text/readable.h"
 #include "store/archive/archive_search.h"
 
@@ -69,23 +72,17 @@ static bool catch_up(const ArchiveSite *place, Progress *progress, GError **erro
     return true;
 }
 
-static bool make_again(const ArchiveSite *place, Progress *progress, GError **error)
-{
-    if (!archive_index_make_again(place->directory, show_figures, progress, error))
-        return false;
-    progress_end(progress);
-    printf("made again: %s\n", place->directory);
-    return true;
-}
-
 static int run_index(Site *site, int argc, char **argv, GError **error)
 {
     g_auto(ArchiveSite) place = {0};
     Progress progress = {.what = "posts"};
     if (!archive_site_find(&place, site, archive_option, argc > 0 ? argv[0] : NULL, error))
         return TOOL_LATER;
-    bool done = place.list ? catch_up(&place, &progress, error) : make_again(&place, &progress, error);
+    bool done = place.list ? catch_up(&place, &progress, error)
+                           : archive_index_make_again(place.directory, show_figures, &progress, error);
     progress_end(&progress);
+    if (done && !place.list)
+        printf("made again: %s\n", place.directory);
     return done ? TOOL_OK : TOOL_LATER;
 }
 
@@ -106,48 +103,15 @@ static char *snippet_of(const ArchiveSite *place, const ArchiveMessage *message,
     return g_string_free(snippet, FALSE);
 }
 
-static json_t *make_row(const ArchiveSite *place, const ArchiveMessage *message, const ArchiveQuery *query)
-{
-    g_autofree char *from = g_strdup_printf("%s%s<%s>", message->name, *message->name ? " " : "", message->address);
-    g_autofree char *snippet = json_option ? snippet_of(place, message, query) : NULL;
-    json_t *row = json_pack("{so so so ss ss sI sI si}", "date", listing_time(message->date), "from",
-                            listing_text(from), "subject", listing_text(message->subject), "hash", message->hash,
-                            "file", message->file, "octets", (json_int_t)message->size, "attachments",
-                            (json_int_t)message->attachments, "score", message->score);
-    if (snippet)
-        json_object_set_new(row, "snippet", listing_text(snippet));
-    return row;
-}
-
-static int show_found(const ArchiveSite *place, ArchiveIndex *index, const ArchiveQuery *query, GError **error)
+static int run_search(Site *site, int argc, char **argv, GError **error)
 {
     static const Column columns[] = {{"date", "DATE", COLUMN_TEXT},        {"from", "FROM", COLUMN_TEXT},
                                      {"subject", "SUBJECT", COLUMN_TEXT},  {"hash", "HASH", COLUMN_TEXT},
                                      {"file", NULL, COLUMN_TEXT},          {"octets", NULL, COLUMN_NUMBER},
                                      {"attachments", NULL, COLUMN_NUMBER}, {"score", NULL, COLUMN_NUMBER},
                                      {"snippet", NULL, COLUMN_TEXT},       {NULL, NULL, COLUMN_TEXT}};
-    g_autoptr(GError) problem = NULL;
-    g_autoptr(ArchiveList) list = archive_index_list(index, place->list, &problem);
-    if (g_error_matches(problem, FAIL, FAIL_MISSING)) /* it has no posts yet */
-        return TOOL_NOT_SO;
-    if (!list) {
-        g_propagate_error(error, g_steal_pointer(&problem));
-        return TOOL_LATER;
-    }
-    const ArchiveSearch search = {
-        .lists = &list->number, .list_count = 1, .addresses = true, .ranked = ranked, .limit = (unsigned)limit};
-    g_auto(ArchiveFound) found = {0};
-    if (!archive_index_search(index, query, &search, &found, error))
-        return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(columns, json_option);
-    for (guint i = 0; i < found.messages->len; i++)
-        listing_row(listing, make_row(place, found.messages->pdata[i], query));
-    return found.messages->len > 0 ? TOOL_OK : TOOL_NOT_SO;
-}
-
-static int run_search(Site *site, int argc, char **argv, GError **error)
-{
     g_auto(ArchiveSite) place = {0};
+    g_autoptr(GError) problem = NULL;
     if (limit < 1 || limit > ARCHIVE_PAGE_MAX)
         return command_usage(error, "--limit: found %d; allowed is 1 to %d", limit, ARCHIVE_PAGE_MAX);
     g_autofree char *words = g_strjoinv(" ", argv + 1);
@@ -157,7 +121,85 @@ static int run_search(Site *site, int argc, char **argv, GError **error)
     g_autoptr(ArchiveIndex) index = archive_site_find(&place, site, archive_option, argv[0], error)
                                         ? open_index(&place, false, NULL, error)
                                         : NULL;
-    return index ? show_found(&place, index, query, error) : TOOL_LATER;
+    g_autoptr(ArchiveList) list = index ? archive_index_list(index, place.list, &problem) : NULL;
+    if (g_error_matches(problem, FAIL, FAIL_MISSING)) /* it has no posts yet */
+        return TOOL_NOT_SO;
+    if (problem)
+        g_propagate_error(error, g_steal_pointer(&problem));
+    if (!list)
+        return TOOL_LATER;
+    const ArchiveSearch search = {
+        .lists = &list->number, .list_count = 1, .addresses = true, .ranked = ranked, .limit = (unsigned)limit};
+    g_auto(ArchiveFound) found = {0};
+    if (!archive_index_search(index, query, &search, &found, error))
+        return TOOL_LATER;
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
+    for (guint i = 0; i < found.messages->len; i++) {
+        const ArchiveMessage *message = found.messages->pdata[i];
+        g_autofree char *from = g_strdup_printf("%s%s<%s>", message->name, *message->name ? " " : "", message->address);
+        g_autofree char *snippet = json_option ? snippet_of(&place, message, query) : NULL;
+        json_t *row = json_pack("{so so so ss ss sI sI si}", "date", listing_time(message->date), "from",
+                                listing_text(from), "subject", listing_text(message->subject), "hash", message->hash,
+                                "file", message->file, "octets", (json_int_t)message->size, "attachments",
+                                (json_int_t)message->attachments, "score", message->score);
+        if (snippet)
+            json_object_set_new(row, "snippet", listing_text(snippet));
+        listing_row(listing, row);
+    }
+    return found.messages->len > 0 ? TOOL_OK : TOOL_NOT_SO;
+}
+
+/* ---- export ---- */
+
+/* One that is gone meanwhile is left out. */
+static bool export_one(const ArchiveFiles *files, size_t at, FILE *output, uint64_t *count, GError **error)
+{
+    int64_t arrival;
+    g_autoptr(GError) problem = NULL;
+    g_autofree char *name = archive_files_name(files, at, &arrival);
+    g_autoptr(GBytes) bytes = archive_files_load(files, at, &problem);
+    if (!bytes && !g_error_matches(problem, FAIL, FAIL_LATER))
+        return true;
+    if (!bytes)
+        return fail_with(error, &problem);
+    size_t length;
+    const char *octets = g_bytes_get_data(bytes, &length);
+    g_autoptr(GString) text = g_string_sized_new(length + 128);
+    mbox_append(text, "", arrival, octets, length);
+    ++*count;
+    return fwrite(text->str, 1, text->len, output) == text->len || fail_errno(error, FAIL_LATER, "write");
+}
+
+static int run_export(Site *site, int argc, char **argv, GError **error)
+{
+    g_auto(ArchiveSite) place = {0};
+    uint64_t count = 0;
+    /* Before the right to write there may be given up. */
+    FILE *output = g_str_equal(argv[1], "-") ? stdout : fopen(argv[1], "wxe");
+    if (!output) {
+        fail_errno(error, errno == EEXIST ? FAIL_EXISTS : errno == ENOENT ? FAIL_MISSING : FAIL_LATER, "%s", argv[1]);
+        return TOOL_LATER;
+    }
+    g_autoptr(ArchiveFiles) files = archive_site_find(&place, site, archive_option, argv[0], error)
+                                        ? archive_files_read(place.directory, place.list, error)
+                                        : NULL;
+    Progress progress = {.what = "posts", .total = files ? archive_files_count(files) : 0};
+    bool done = files != NULL;
+    for (size_t at = 0; done && at < progress.total; at++) {
+        done = export_one(files, at, output, &count, error);
+        progress_show(&progress, at, at);
+    }
+    progress_end(&progress);
+    if (done && (fflush(output) != 0 || (output != stdout && fsync(fileno(output)) != 0)))
+        done = fail_errno(error, FAIL_LATER, "write %s", argv[1]);
+    if (output != stdout) {
+        fclose(output);
+        if (done)
+            printf("%" PRIu64 " posts\n", count);
+        else
+            unlink(argv[1]);
+    }
+    return done ? TOOL_OK : TOOL_LATER;
 }
 
 /* ---- hide, unhide, remove ---- */
@@ -215,6 +257,17 @@ static const Command search_verb = {
         "hyphen. The newest posts come first. The exit code is 1 when nothing is found.",
 };
 
+static const Command export_verb = {
+    .name = "export",
+    .arguments = "LIST FILE",
+    .summary = "Write the archived posts of a list into an mbox",
+    .least = 2,
+    .most = 2,
+    .options = index_options,
+    .run = run_export,
+    .details = "FILE must not be there; - is standard output. Hidden posts are among them.",
+};
+
 static const Command hide_verb = {
     .name = "hide",
     .arguments = "LIST HASH",
@@ -250,7 +303,7 @@ static const Command remove_verb = {
     .details = "It cannot be undone. A note takes its place. What other archivers keep stays.",
 };
 
-static const Command *const verbs[] = {&archive_import, &archive_export, &archive_old, &index_verb, &search_verb,
+static const Command *const verbs[] = {&archive_import, &export_verb,    &archive_old, &index_verb, &search_verb,
                                        &hide_verb,      &unhide_verb,    &remove_verb, NULL};
 
 const Command cmd_archive = {
