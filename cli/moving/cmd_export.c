@@ -42,44 +42,24 @@ static FILE *open_named(const char *path, GError **error)
     return file;
 }
 
-/* Standard output is written by way of a file without a name, so that writers to the store wait for no reader of a
- * pipe. */
-static FILE *open_output(GError **error)
-{
-    FILE *file = output_option ? open_named(output_option, error) : tmpfile();
-    if (!file && !output_option)
-        fail_errno(error, FAIL_LATER, "a file for what is written");
-    return file;
-}
-
-static bool add_named(Store *store, GPtrArray *ids, GError **error)
-{
-    for (char **name = list_option; name && *name; name++) {
-        g_autoptr(List) list = list_by_address(store, *name, error);
-        if (!list)
-            return false;
-        if (!g_ptr_array_find_with_equal_func(ids, list->list_id, g_str_equal, NULL))
-            g_ptr_array_add(ids, g_strdup(list->list_id));
-    }
-    return true;
-}
-
-static bool add_domain(Store *store, GPtrArray *ids, GError **error)
-{
-    g_autoptr(Domain) domain = domain_option ? domain_find(store, domain_option, error) : NULL;
-    g_auto(GStrv) lists = domain ? carry_lists(store, domain->mail_host, error) : NULL;
-    for (char **list = lists; list && *list; list++)
-        if (!g_ptr_array_find_with_equal_func(ids, *list, g_str_equal, NULL))
-            g_ptr_array_add(ids, g_strdup(*list));
-    return !domain_option || lists;
-}
-
-/* The ids of the lists that were chosen; NULL with error. */
+/* The ids of the lists that were chosen, each once; NULL with error. */
 static char **find_lists(Store *store, GError **error)
 {
     g_autoptr(GPtrArray) ids = g_ptr_array_new_with_free_func(g_free);
-    if (!add_named(store, ids, error) || !add_domain(store, ids, error))
+    for (char **name = list_option; name && *name; name++) {
+        g_autoptr(List) list = list_by_address(store, *name, error);
+        if (!list)
+            return NULL;
+        if (!g_ptr_array_find_with_equal_func(ids, list->list_id, g_str_equal, NULL))
+            g_ptr_array_add(ids, g_strdup(list->list_id));
+    }
+    g_autoptr(Domain) domain = domain_option ? domain_find(store, domain_option, error) : NULL;
+    g_auto(GStrv) lists = domain ? carry_lists(store, domain->mail_host, error) : NULL;
+    if (domain_option && !lists)
         return NULL;
+    for (char **list = lists; list && *list; list++)
+        if (!g_ptr_array_find_with_equal_func(ids, *list, g_str_equal, NULL))
+            g_ptr_array_add(ids, g_strdup(*list));
     g_ptr_array_add(ids, NULL);
     return (char **)g_ptr_array_free(g_steal_pointer(&ids), FALSE);
 }
@@ -95,28 +75,26 @@ static bool copy_out(FILE *from, GError **error)
     return (!ferror(from) && fflush(stdout) == 0) || fail_errno(error, FAIL_LATER, "write");
 }
 
-static bool export_to(Site *site, FILE *output, uint64_t *lines, GError **error)
-{
-    WorkPlace place = {0};
-    if (!work_place_store(&place, site, error))
-        return false;
-    bool some = list_option || domain_option;
-    g_auto(GStrv) ids = some ? find_lists(place.store, error) : NULL;
-    const LeavingChoice choice = {.lists = ids, .no_secrets = no_secrets};
-    return (!some || ids) && leaving_write(place.store, &choice, output, lines, error) &&
-           (fflush(output) == 0 || fail_errno(error, FAIL_LATER, "write"));
-}
-
 static int run_export(Site *site, int argc, char **argv, GError **error)
 {
     (void)argc, (void)argv;
     uint64_t lines = 0;
+    WorkPlace place = {0};
+    bool some = list_option || domain_option;
     if (g_strcmp0(output_option, "-") == 0)
         output_option = NULL;
-    FILE *output = open_output(error); /* before the right to write there may be given up */
+    /* Before the right to write there may be given up. Standard output is written by way of a file without a name, so
+     * that writers to the store wait for no reader of a pipe. */
+    FILE *output = output_option ? open_named(output_option, error) : tmpfile();
+    if (!output && !output_option)
+        fail_errno(error, FAIL_LATER, "a file for what is written");
     if (!output)
         return TOOL_LATER;
-    bool done = export_to(site, output, &lines, error);
+    bool done = work_place_store(&place, site, error);
+    g_auto(GStrv) ids = done && some ? find_lists(place.store, error) : NULL;
+    const LeavingChoice choice = {.lists = ids, .no_secrets = no_secrets};
+    done = done && (!some || ids) && leaving_write(place.store, &choice, output, &lines, error) &&
+           (fflush(output) == 0 || fail_errno(error, FAIL_LATER, "write"));
     if (done && output_option && fsync(fileno(output)) != 0)
         done = fail_errno(error, FAIL_LATER, "write %s", output_option);
     if (done && !output_option)

@@ -76,18 +76,6 @@ static int code_of(const Moving *moving)
 
 /* ---- where it goes ---- */
 
-/* A database of its own, which is gone at the end: so a dry run finds all that the real one would. */
-static bool open_trial(CliImport *import, GError **error)
-{
-    import->trial_directory = g_dir_make_tmp("listrunner-import.XXXXXX", error);
-    if (!import->trial_directory)
-        return false;
-    g_autofree char *path = g_build_filename(import->trial_directory, "trial.db", NULL);
-    int fd;
-    import->trial = store_open("sqlite", path, true, error);
-    return import->trial && store_leave_sync(import->trial, &fd, error);
-}
-
 static void remove_trial(CliImport *import)
 {
     static const char *const files[] = {"trial.db", "trial.db-wal", "trial.db-shm"};
@@ -101,6 +89,8 @@ static void remove_trial(CliImport *import)
     g_clear_pointer(&import->trial_directory, g_free);
 }
 
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(CliImport, remove_trial)
+
 /* A dry run needs no database of ours to be there. with_trial: it writes to none that is there. */
 static bool open_place(CliImport *import, Site *site, bool with_trial, GError **error)
 {
@@ -109,9 +99,18 @@ static bool open_place(CliImport *import, Site *site, bool with_trial, GError **
     bool open = dry_run ? work_place_store(&import->place, site, &missing)
                         : work_place_open(&import->place, site, &missing);
     keep_read_end();
-    if (open || (dry_run && g_error_matches(missing, FAIL, FAIL_MISSING) && import->place.site.config))
-        return !dry_run || (open && !with_trial) || open_trial(import, error);
-    return fail_with(error, &missing);
+    if (!open && !(dry_run && g_error_matches(missing, FAIL, FAIL_MISSING) && import->place.site.config))
+        return fail_with(error, &missing);
+    if (!dry_run || (open && !with_trial))
+        return true;
+    /* A database of its own, which is gone at the end: so a dry run finds all that the real one would. */
+    import->trial_directory = g_dir_make_tmp("listrunner-import.XXXXXX", error);
+    if (!import->trial_directory)
+        return false;
+    g_autofree char *path = g_build_filename(import->trial_directory, "trial.db", NULL);
+    int fd;
+    import->trial = store_open("sqlite", path, true, error);
+    return import->trial && store_leave_sync(import->trial, &fd, error);
 }
 
 /* ---- systems ---- */
@@ -140,20 +139,6 @@ static Moving *moving_into(CliImport *import, const char *source, bool site, boo
     store_expect_bulk(into.store);
     return moving_new(&into, source);
 }
-
-typedef struct Mailman3Site {
-    Foreign *database, *hyperkitty; /* hyperkitty NULL: archives stay away */
-    char *source;
-    char *const *lists; /* as they were named, borrowed; NULL: all */
-} Mailman3Site;
-
-static void mailman3_site_clear(Mailman3Site *from)
-{
-    g_clear_pointer(&from->database, foreign_free);
-    g_clear_pointer(&from->hyperkitty, foreign_free);
-    g_clear_pointer(&from->source, g_free);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Mailman3Site, mailman3_site_clear)
 
 typedef struct Archives {
     Site *site;
@@ -202,84 +187,62 @@ static bool take_archive(const char *list_id, void *data, G_GNUC_UNUSED GError *
     return true;
 }
 
-static int import_mailman3(CliImport *import, Site *site, const Mailman3Site *from, GError **error)
-{
-    g_autoptr(Moving) moving = moving_into(import, from->source, of_site, false);
-    bool done = mailman3_move(from->database, var_option ? var_option : MAILMAN3_VAR, from->lists, moving, error);
-    int code = finish(moving, done, import);
-    if (!done || !from->hyperkitty)
-        return code;
-    Archives archives = {site, from->hyperkitty, moving, code, true};
-    bool all = mailman3_each_list(from->database, from->lists, take_archive, &archives, error);
-    if (!all || !archives.whole)
-        printf("The archives are not complete; run it again to go on.\n");
-    return all ? archives.code : TOOL_LATER;
-}
-
-/* Without it held posts and digests would be missed, and nobody would know. */
-static bool can_enter(const char *directory, GError **error)
-{
-    return access(directory, R_OK | X_OK) == 0 ||
-           fail_errno(error, errno == ENOENT || errno == ENOTDIR ? FAIL_MISSING : FAIL_LATER,
-                      "%s, Mailman's var_dir (--var)", directory);
-}
-
-static bool open_mailman3(Mailman3Site *from, GError **error)
-{
-    if (hyperkitty_option &&
-        (!(from->hyperkitty = foreign_open(hyperkitty_option, error)) || !hyperkitty_check(from->hyperkitty, error)))
-        return false;
-    from->database = foreign_open(database_option ? database_option : MAILMAN3_DATABASE, error);
-    from->source = from->database ? mailman3_source(from->database, error) : NULL;
-    return from->source != NULL;
-}
-
-/* Know before anything is written that there is an archive for the mails. */
-static bool find_archive(const CliImport *import, Site *site, GError **error)
-{
-    g_auto(ArchiveSite) place = {0};
-    return (dry_run && !import->place.store) || archive_site_find(&place, site, NULL, NULL, error);
-}
-
 static int run_mailman3(Site *site, int argc, char **argv, GError **error)
 {
-    CliImport import = {.progress = {.what = "rows"}};
+    g_auto(CliImport) import = {.progress = {.what = "rows"}};
+    const char *var = var_option ? var_option : MAILMAN3_VAR;
+    char *const *lists = argc > 0 ? argv : NULL;
     if ((argc > 0) == of_site)
         return command_usage(error, "--site brings the whole site, with its users and their passwords, owners of the "
                                     "site and of domains, bans and texts; or name the lists that are to come without "
                                     "these");
     if (files_option && !hyperkitty_option)
         return command_usage(error, "--files goes with --hyperkitty");
-    /* Before the right to read there may be given up. */
-    const char *var = var_option ? var_option : MAILMAN3_VAR;
-    if (!can_enter(var, error))
+    /* All is opened before the right to read there may be given up. Without var_dir held posts and digests would be
+     * missed, and nobody would know. */
+    if (access(var, R_OK | X_OK) != 0) {
+        fail_errno(error, errno == ENOENT || errno == ENOTDIR ? FAIL_MISSING : FAIL_LATER,
+                   "%s, Mailman's var_dir (--var)", var);
         return TOOL_LATER;
-    g_auto(Mailman3Site) from = {0};
-    from.lists = argc > 0 ? argv : NULL;
-    bool may = open_mailman3(&from, error) && open_place(&import, site, true, error) &&
-               (!from.hyperkitty || find_archive(&import, site, error));
-    int code = may ? import_mailman3(&import, site, &from, error) : TOOL_LATER;
-    remove_trial(&import);
-    return code;
+    }
+    g_autoptr(Foreign) hyperkitty = hyperkitty_option ? foreign_open(hyperkitty_option, error) : NULL;
+    if (hyperkitty_option && (!hyperkitty || !hyperkitty_check(hyperkitty, error)))
+        return TOOL_LATER;
+    g_autoptr(Foreign) database = foreign_open(database_option ? database_option : MAILMAN3_DATABASE, error);
+    g_autofree char *source = database ? mailman3_source(database, error) : NULL;
+    if (!source || !open_place(&import, site, true, error))
+        return TOOL_LATER;
+    /* Know before anything is written that there is an archive for the mails. */
+    g_auto(ArchiveSite) archive = {0};
+    if (hyperkitty && (!dry_run || import.place.store) && !archive_site_find(&archive, site, NULL, NULL, error))
+        return TOOL_LATER;
+    g_autoptr(Moving) moving = moving_into(&import, source, of_site, false);
+    bool done = mailman3_move(database, var, lists, moving, error);
+    int code = finish(moving, done, &import);
+    if (!done || !hyperkitty)
+        return code;
+    Archives archives = {site, hyperkitty, moving, code, true};
+    bool all = mailman3_each_list(database, lists, take_archive, &archives, error);
+    if (!all || !archives.whole)
+        printf("The archives are not complete; run it again to go on.\n");
+    return all ? archives.code : TOOL_LATER;
 }
 
 /* A system that keeps each list in a directory. */
-typedef struct ImportLists {
-    CliImport *import;
+typedef struct ListsSystem {
     const char *source;
     bool (*move)(const char *directory, Moving *moving, GError **error);
-} ImportLists;
+} ListsSystem;
 
 /* One list; what is wrong with its directory is told, and the others come. *whole stays unless the list can come later.
  * False: the store failed. */
-static bool import_directory(const ImportLists *lists, Moving *moving, const char *directory, bool *whole,
-                             GError **error)
+static bool import_directory(CliImport *import, Moving *moving, const ListsSystem *system, const char *directory,
+                             bool *whole, GError **error)
 {
     g_autoptr(GError) why = NULL;
-    CliImport *import = lists->import;
     if (!moving_commit(moving, error))
         return false;
-    if (lists->move(directory, moving, &why))
+    if (system->move(directory, moving, &why))
         return true;
     if (!g_error_matches(why, FAIL, FAIL_LATER)) {
         moving_tell(moving, MOVING_LEFT_OUT, directory, "", "%s", why->message);
@@ -292,46 +255,34 @@ static bool import_directory(const ImportLists *lists, Moving *moving, const cha
     return true;
 }
 
-static int import_directories(const ImportLists *lists, char **directories, GError **error)
+static int run_lists(Site *site, const void *kind, char **argv, GError **error)
 {
+    const ListsSystem *system = kind;
     bool whole = true, done = true;
-    g_autoptr(Moving) moving = moving_into(lists->import, lists->source, true, false);
-    for (char **directory = directories; done && *directory; directory++)
-        done = import_directory(lists, moving, *directory, &whole, error);
-    return finish(moving, done && moving_finish(moving, error) && whole, lists->import);
-}
-
-static int run_lists(ImportLists lists, Site *site, char **directories, GError **error)
-{
-    CliImport import = {.progress = {.what = "rows"}};
-    lists.import = &import;
-    int code = open_place(&import, site, true, error) ? import_directories(&lists, directories, error) : TOOL_LATER;
-    remove_trial(&import);
-    return code;
-}
-
-static int run_mailman2(Site *site, int argc, char **argv, GError **error)
-{
-    (void)argc;
-    return run_lists((ImportLists){.source = MAILMAN2_SOURCE, .move = mailman2_move}, site, argv, error);
-}
-
-static int run_mlmmj(Site *site, int argc, char **argv, GError **error)
-{
-    (void)argc;
-    return run_lists((ImportLists){.source = MLMMJ_SOURCE, .move = mlmmj_move}, site, argv, error);
+    g_auto(CliImport) import = {.progress = {.what = "rows"}};
+    if (!open_place(&import, site, true, error))
+        return TOOL_LATER;
+    g_autoptr(Moving) moving = moving_into(&import, system->source, true, false);
+    for (char **directory = argv; done && *directory; directory++)
+        done = import_directory(&import, moving, system, *directory, &whole, error);
+    return finish(moving, done && moving_finish(moving, error) && whole, &import);
 }
 
 /* All or nothing: it is one transaction, which is undone where something cannot come. */
-static int import_listrunner(CliImport *import, LeavingFile *from, GError **error)
+static int run_listrunner(Site *site, int argc, char **argv, GError **error)
 {
-    g_autoptr(Moving) moving = moving_into(import, leaving_source(from), of_site, true);
+    (void)argc;
+    g_auto(CliImport) import = {.progress = {.what = "rows"}};
+    g_autoptr(InputFile) file = input_open(argv[0], error); /* before the right to read there may be given up */
+    g_autoptr(LeavingFile) from = file ? leaving_open(file, error) : NULL;
+    if (!from || !open_place(&import, site, false, error))
+        return TOOL_LATER;
+    g_autoptr(Moving) moving = moving_into(&import, leaving_source(from), of_site, true);
     bool done = leaving_move(from, moving, error);
-    uint64_t left_out = moving_notes(moving, MOVING_LEFT_OUT);
-    bool refused = left_out > 0 && !the_rest;
+    bool refused = moving_notes(moving, MOVING_LEFT_OUT) > 0 && !the_rest;
     done = done && (dry_run || refused || moving_finish(moving, error));
     moving_tell_site(moving);
-    progress_end(&import->progress);
+    progress_end(&import.progress);
     print_counts(moving, dry_run || refused || !done);
     if (done && refused && !dry_run)
         printf("Nothing was written, since not all can come. With --rest, what can comes.\n");
@@ -340,41 +291,19 @@ static int import_listrunner(CliImport *import, LeavingFile *from, GError **erro
     return !done ? TOOL_LATER : code_of(moving);
 }
 
-static int run_listrunner(Site *site, int argc, char **argv, GError **error)
-{
-    (void)argc;
-    CliImport import = {.progress = {.what = "rows"}};
-    g_autoptr(InputFile) file = input_open(argv[0], error); /* before the right to read there may be given up */
-    g_autoptr(LeavingFile) from = file ? leaving_open(file, error) : NULL;
-    int code = from && open_place(&import, site, false, error) ? import_listrunner(&import, from, error) : TOOL_LATER;
-    remove_trial(&import);
-    return code;
-}
-
-static int run_ezmlm(Site *site, int argc, char **argv, GError **error)
-{
-    (void)argc;
-    return run_lists((ImportLists){.source = EZMLM_SOURCE, .move = ezmlm_move}, site, argv, error);
-}
-
-static int import_sympa(CliImport *import, Sympa *sympa, GError **error)
-{
-    g_autoptr(Moving) moving = moving_into(import, SYMPA_SOURCE, true, false);
-    return finish(moving, sympa_move(sympa, moving, error), import);
-}
-
 static int run_sympa(Site *site, int argc, char **argv, GError **error)
 {
     (void)argc;
-    CliImport import = {.progress = {.what = "rows"}};
+    g_auto(CliImport) import = {.progress = {.what = "rows"}};
     /* Before the right to read there may be given up. */
     g_autoptr(Foreign) database = database_option ? foreign_open(database_option, error) : NULL;
     if (database_option && !database)
         return TOOL_LATER;
     g_autoptr(Sympa) sympa = sympa_open(argv[0], database, domain_option, error);
-    int code = sympa && open_place(&import, site, true, error) ? import_sympa(&import, sympa, error) : TOOL_LATER;
-    remove_trial(&import);
-    return code;
+    if (!sympa || !open_place(&import, site, true, error))
+        return TOOL_LATER;
+    g_autoptr(Moving) moving = moving_into(&import, SYMPA_SOURCE, true, false);
+    return finish(moving, sympa_move(sympa, moving, error), &import);
 }
 
 #define DRY_RUN_OPTION                                                                                               \
@@ -444,7 +373,8 @@ static const Command mailman2_verb = {
     .least = 1,
     .most = -1,
     .options = mailman2_options,
-    .run = run_mailman2,
+    .run_kind = run_lists,
+    .kind = &(const ListsSystem){MAILMAN2_SOURCE, mailman2_move},
     .details =
         "LISTDIR is the directory of a list, /var/lib/mailman/lists/NAME. Its settings, members, owners, bans and "
         "the digest that is being collected come along; held posts, requests and passwords do not. Lines and "
@@ -458,7 +388,8 @@ static const Command mlmmj_verb = {
     .least = 1,
     .most = -1,
     .options = mailman2_options,
-    .run = run_mlmmj,
+    .run_kind = run_lists,
+    .kind = &(const ListsSystem){MLMMJ_SOURCE, mlmmj_move},
     .details = "LISTDIR is the directory of a list, /var/spool/mlmmj/NAME. Its settings, members, owners and "
                "moderators come along, and posts and requests that wait for a moderator. Lines and exit codes are "
                "those of mailman3.",
@@ -471,7 +402,8 @@ static const Command ezmlm_verb = {
     .least = 1,
     .most = -1,
     .options = mailman2_options,
-    .run = run_ezmlm,
+    .run_kind = run_lists,
+    .kind = &(const ListsSystem){EZMLM_SOURCE, ezmlm_move},
     .details =
         "LISTDIR is the directory of a list of ezmlm or ezmlm-idx. Its settings, members, owners, moderators and bans "
         "come along, and posts that wait for a moderator. Lines and exit codes are those of mailman3.",

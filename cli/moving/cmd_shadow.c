@@ -41,16 +41,7 @@ static char **keys_of(GHashTable *table)
     return keys;
 }
 
-static json_t *row_of(const ShadowCount *count)
-{
-    return json_pack("{so sI sI sI sI sI sI sI sI}", "list", listing_text(count->list), "posts",
-                     (json_int_t)count->posts, "equal", (json_int_t)count->equal, "decision",
-                     (json_int_t)count->decision, "recipients", (json_int_t)count->recipients, "header",
-                     (json_int_t)count->header, "body", (json_int_t)count->body, "skipped", (json_int_t)count->skipped,
-                     "copies", (json_int_t)count->copies);
-}
-
-static void show_lists(const ShadowSummary *summary)
+static void show_summary(const ShadowSummary *summary)
 {
     static const Column columns[] = {{"list", "LIST", COLUMN_TEXT},
                                      {"posts", "POSTS", COLUMN_NUMBER},
@@ -62,17 +53,21 @@ static void show_lists(const ShadowSummary *summary)
                                      {"skipped", "SKIPPED", COLUMN_NUMBER},
                                      {"copies", "WITHOUT-POST", COLUMN_NUMBER},
                                      {NULL, NULL, COLUMN_TEXT}};
-    g_autofree char **names = keys_of(summary->lists);
-    g_autoptr(Listing) listing = listing_new(columns, json_option);
-    for (char **name = names; *name; name++)
-        listing_row(listing, row_of(g_hash_table_lookup(summary->lists, *name)));
-}
-
-static void show_sentences(const ShadowSummary *summary)
-{
     const ShadowCount *all = &summary->all;
-    g_autofree char **names = keys_of(summary->fields);
-    for (char **name = names; *name; name++) {
+    g_autofree char **lists = keys_of(summary->lists), **fields = keys_of(summary->fields);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
+    for (char **name = lists; *name; name++) {
+        const ShadowCount *count = g_hash_table_lookup(summary->lists, *name);
+        listing_row(listing, json_pack("{so sI sI sI sI sI sI sI sI}", "list", listing_text(count->list), "posts",
+                                       (json_int_t)count->posts, "equal", (json_int_t)count->equal, "decision",
+                                       (json_int_t)count->decision, "recipients", (json_int_t)count->recipients,
+                                       "header", (json_int_t)count->header, "body", (json_int_t)count->body, "skipped",
+                                       (json_int_t)count->skipped, "copies", (json_int_t)count->copies));
+    }
+    g_clear_pointer(&listing, listing_free); /* the rows come before the sentences */
+    if (json_option)
+        return;
+    for (char **name = fields; *name; name++) {
         g_autofree char *plain = plain_text(*name);
         printf("field %s differs in %" PRIu64 "\n", plain,
                *(const uint64_t *)g_hash_table_lookup(summary->fields, *name));
@@ -87,10 +82,15 @@ static void show_sentences(const ShadowSummary *summary)
         printf("lines of the report that cannot be read: %" PRIu64 "\n", summary->unreadable);
 }
 
-static InputFile *open_summary(GError **error)
+static int run_summary(GError **error)
 {
+    g_auto(ShadowSummary) summary;
     g_autoptr(GError) why = NULL;
-    InputFile *file = input_open(summary_file, &why);
+    g_autoptr(InputFile) file = input_open(summary_file, &why);
+    g_autofree char *line = NULL;
+    size_t size = 0;
+    bool empty = true;
+    shadow_summary_init(&summary);
     if (g_error_matches(why, FAIL, FAIL_MISSING))
         fail(error, FAIL_MISSING,
              "%s; the report is what \"listrunner shadow --lmtp\" writes into the file of --report, else into "
@@ -98,17 +98,6 @@ static InputFile *open_summary(GError **error)
              why->message);
     else if (why)
         g_propagate_error(error, g_steal_pointer(&why));
-    return file;
-}
-
-static int run_summary(GError **error)
-{
-    g_auto(ShadowSummary) summary;
-    g_autoptr(InputFile) file = open_summary(error);
-    g_autofree char *line = NULL;
-    size_t size = 0;
-    bool empty = true;
-    shadow_summary_init(&summary);
     if (!file)
         return TOOL_LATER;
     for (ssize_t length; (length = getline(&line, &size, file)) > 0; empty = false)
@@ -123,9 +112,7 @@ static int run_summary(GError **error)
                  input_name(summary_file));
         return TOOL_LATER;
     }
-    show_lists(&summary);
-    if (!json_option)
-        show_sentences(&summary);
+    show_summary(&summary);
     bool clean = summary.all.posts == summary.all.equal && summary.all.skipped == 0 && summary.unreadable == 0;
     return clean ? TOOL_OK : TOOL_NOT_SO;
 }
@@ -186,23 +173,6 @@ static int open_report(Site *site, const char *state, GError **error)
     return directory >= 0 ? open_file(path, error) : -1;
 }
 
-static int serve(const Config *config, Shadow *shadow, GError **error)
-{
-    uint64_t size = MAX(config_size(config, "lmtp", "max_message_size"), MESSAGE_LEAST);
-    const LmtpLimits limits = {.recipients = RECIPIENTS_MAX,
-                               .message_size = size,
-                               .line_length = (size_t)config_integer(config, "lmtp", "line_length"),
-                               .memory = MAX(config_size(config, "lmtp", "memory_limit"), 4 * size),
-                               .errors = ERRORS_MAX};
-    const LmtpDoorOwner owner = {.message = on_message, .tick = on_tick, .data = shadow};
-    g_autoptr(LmtpDoor) door = lmtp_door_open(lmtp, config_string(config, "site", "hostname"), &limits, &owner, error);
-    if (!door)
-        return TOOL_LATER;
-    log_info("the shadow takes copies on %s", lmtp);
-    lmtp_door_run(door);
-    return TOOL_OK;
-}
-
 static int run_shadow(Site *site, int argc, char **argv, GError **error)
 {
     (void)argc, (void)argv;
@@ -231,7 +201,21 @@ static int run_shadow(Site *site, int argc, char **argv, GError **error)
                               .patience = patience,
                               .ignore = ignore};
     g_autoptr(Shadow) shadow = shadow_open(&place, error);
-    return shadow ? serve(config, shadow, error) : TOOL_LATER;
+    if (!shadow)
+        return TOOL_LATER;
+    uint64_t size = MAX(config_size(config, "lmtp", "max_message_size"), MESSAGE_LEAST);
+    const LmtpLimits limits = {.recipients = RECIPIENTS_MAX,
+                               .message_size = size,
+                               .line_length = (size_t)config_integer(config, "lmtp", "line_length"),
+                               .memory = MAX(config_size(config, "lmtp", "memory_limit"), 4 * size),
+                               .errors = ERRORS_MAX};
+    const LmtpDoorOwner owner = {.message = on_message, .tick = on_tick, .data = shadow};
+    g_autoptr(LmtpDoor) door = lmtp_door_open(lmtp, config_string(config, "site", "hostname"), &limits, &owner, error);
+    if (!door)
+        return TOOL_LATER;
+    log_info("the shadow takes copies on %s", lmtp);
+    lmtp_door_run(door);
+    return TOOL_OK;
 }
 
 static const GOptionEntry options[] = {

@@ -112,19 +112,6 @@ static void show_table(void *data, const char *table, int64_t rows, bool compare
         printf("%-20s %10" PRId64 " rows\n", table, rows);
 }
 
-/* Other hosts that write to the database live by what they have told it. */
-static bool has_no_host(Store *source, const StorePlace *from, GError **error)
-{
-    g_autoptr(GPtrArray) hosts = host_all(source, error);
-    for (guint at = 0; hosts && at < hosts->len; at++) {
-        const Host *host = hosts->pdata[at];
-        if (host->living)
-            return fail(error, FAIL_EXISTS, "the host %s works with %s, and would go on writing to it: stop it first",
-                        host->name, from->shown);
-    }
-    return hosts != NULL;
-}
-
 static int run_copy(Site *site, int argc, char **argv, GError **error)
 {
     int64_t rows = 0;
@@ -134,8 +121,16 @@ static int run_copy(Site *site, int argc, char **argv, GError **error)
         !store_place_named(config, argv[0], &from, error) || !store_place_named(config, argv[1], &to, error))
         return TOOL_LATER;
     g_autoptr(Store) source = store_open(from.driver, from.where, false, error);
-    g_autoptr(Store) target = source && has_no_host(source, &from, error) ? store_open(to.driver, to.where, true, error)
-                                                                          : NULL;
+    g_autoptr(GPtrArray) hosts = source ? host_all(source, error) : NULL;
+    for (guint at = 0; hosts && at < hosts->len; at++) {
+        const Host *host = hosts->pdata[at];
+        if (!host->living) /* else it lives by what it has told the database */
+            continue;
+        fail(error, FAIL_EXISTS, "the host %s works with %s, and would go on writing to it: stop it first", host->name,
+             from.shown);
+        return TOOL_LATER;
+    }
+    g_autoptr(Store) target = hosts ? store_open(to.driver, to.where, true, error) : NULL;
     if (!target || !store_copy(source, target, show_table, &rows, error))
         return TOOL_LATER;
     printf("%s was copied to %s and compared: %" PRId64 " rows in %d tables are the same.\n", from.shown, to.shown,
