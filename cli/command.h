@@ -52,7 +52,7 @@ extern const Command cmd_reload, cmd_rescale, cmd_restart, cmd_shunt, cmd_spool,
 
 /* Verbs that stand in another file than their group. */
 extern const Command archive_import, archive_old;
-extern const Command list_family_verb, list_remove_verb;
+extern const Command list_family_verb;
 extern const Command list_show, list_get_verb, list_set_verb, list_reset_verb, list_try_verb, list_log_verb;
 extern const Command list_source_verb;
 extern const Command member_import;

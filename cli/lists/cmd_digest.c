@@ -12,19 +12,6 @@
 #include "lists/posts/digest_send.h"
 #include "store/lists/list_setting.h"
 
-static json_t *make_row(const List *list, const Digest *digest)
-{
-    int64_t volume, number, now = clock_now();
-    digest_send_number(list, digest, now, &volume, &number);
-    bool by_time = list->settings->digest_send_periodic && digest->waiting > 0;
-    int64_t last = digest_send_last_time(list, now);
-    int64_t next = !by_time ? 0 : digest->first_at < last ? last : digest_send_next_time(list, now);
-    return json_pack("{ss sI sI sI sI so so so}", "list", list->posting_address, "posts", (json_int_t)digest->waiting,
-                     "octets", (json_int_t)digest->octets, "volume", (json_int_t)volume, "issue", (json_int_t)number,
-                     "first_at", listing_time(digest->first_at), "due_at", listing_time(next), "sent_at",
-                     listing_time(digest->sent_at));
-}
-
 static bool note_list(const Digest *digest, void *list_ids)
 {
     g_ptr_array_add(list_ids, g_strdup(digest->list_id));
@@ -55,7 +42,16 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
         g_autoptr(List) list = list_by_id(store, lists->pdata[at], error);
         if (!list || !digest_read(store, list->list_id, &digest, error))
             return TOOL_LATER;
-        listing_row(listing, make_row(list, &digest));
+        int64_t volume, number, now = clock_now();
+        digest_send_number(list, &digest, now, &volume, &number);
+        bool by_time = list->settings->digest_send_periodic && digest.waiting > 0;
+        int64_t last = digest_send_last_time(list, now);
+        int64_t next = !by_time ? 0 : digest.first_at < last ? last : digest_send_next_time(list, now);
+        listing_row(listing, json_pack("{ss sI sI sI sI so so so}", "list", list->posting_address, "posts",
+                                       (json_int_t)digest.waiting, "octets", (json_int_t)digest.octets, "volume",
+                                       (json_int_t)volume, "issue", (json_int_t)number, "first_at",
+                                       listing_time(digest.first_at), "due_at", listing_time(next), "sent_at",
+                                       listing_time(digest.sent_at)));
     }
     return TOOL_OK;
 }

@@ -12,15 +12,6 @@
 #include "store/lists/list_setting.h"
 #include "store/lists/news.h"
 
-static json_t *make_row(const List *list, const NewsPlace *place)
-{
-    bool nowhere = place->watermark == NEWS_NOWHERE;
-    return json_pack("{ss ss sb sb so so so}", "list", list->posting_address, "newsgroup", place->newsgroup, "to_news",
-                     list->settings->gateway_to_news, "to_mail", list->settings->gateway_to_mail, "watermark",
-                     nowhere ? json_null() : json_integer(place->watermark), "looked_at",
-                     listing_time(place->looked_at), "fault", listing_text(place->fault));
-}
-
 static int run_ls(Site *site, int argc, char **argv, GError **error)
 {
     static const Column columns[] = {
@@ -37,7 +28,12 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
         g_autoptr(List) list = list_by_id(store, place->list_id, error);
         if (!list)
             return TOOL_LATER;
-        listing_row(listing, make_row(list, place));
+        bool nowhere = place->watermark == NEWS_NOWHERE;
+        listing_row(listing,
+                    json_pack("{ss ss sb sb so so so}", "list", list->posting_address, "newsgroup", place->newsgroup,
+                              "to_news", list->settings->gateway_to_news, "to_mail", list->settings->gateway_to_mail,
+                              "watermark", nowhere ? json_null() : json_integer(place->watermark), "looked_at",
+                              listing_time(place->looked_at), "fault", listing_text(place->fault)));
     }
     return TOOL_OK;
 }

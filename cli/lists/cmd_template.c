@@ -77,17 +77,6 @@ static bool add_texts(GPtrArray *rows, Store *store, const char *place, GError *
     return some != NULL;
 }
 
-/* Return all texts (of TemplateText) that were set for the place and those above it: the list's, the domain's, the
- * site's. */
-static GPtrArray *find_texts(const TemplatePlace *place, Store *store, GError **error)
-{
-    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)template_text_free);
-    g_autofree char *domain = template_text_place(place->list.mail_host);
-    bool done = (!place->found || add_texts(rows, store, place->key, error)) &&
-                (!*place->list.mail_host || add_texts(rows, store, domain, error)) && add_texts(rows, store, "", error);
-    return done ? g_steal_pointer(&rows) : NULL;
-}
-
 /* ---- ls ---- */
 
 /* One text that somebody set, or where none counts, the file of the installation. */
@@ -116,8 +105,11 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     g_auto(TemplatePlace) place = {0};
     if (!store || !read_place(&place, store, error))
         return TOOL_LATER;
-    g_autoptr(GPtrArray) rows = find_texts(&place, store, error);
-    if (!rows)
+    /* The texts that were set for the place and for those above it: the list's, the domain's, the site's. */
+    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)template_text_free);
+    g_autofree char *domain = template_text_place(place.list.mail_host);
+    if ((place.found && !add_texts(rows, store, place.key, error)) ||
+        (*place.list.mail_host && !add_texts(rows, store, domain, error)) || !add_texts(rows, store, "", error))
         return TOOL_LATER;
     g_autoptr(Listing) listing = listing_new(columns, json_option);
     for (const TemplateName *name = template_table; name->mailman; name++) {
@@ -220,23 +212,6 @@ static void complain(unsigned *faults, const char *where, const char *fault)
     ++*faults;
 }
 
-static bool check_rows(Store *store, unsigned *faults, GError **error)
-{
-    g_autoptr(GPtrArray) rows = template_text_all(store, NULL, error);
-    for (guint at = 0; rows && at < rows->len; at++) {
-        const TemplateText *row = rows->pdata[at];
-        const TemplateName *name = template_name_find(row->name);
-        g_autoptr(GError) fault = NULL;
-        const char *place = !*row->place ? "the site" : row->place + (*row->place == '@');
-        if (*row->fault)
-            complain(faults, place, row->fault);
-        else if (name && (!template_place_allowed(name, row->place, &fault) ||
-                          (row->text && !template_check(name, row->text, &fault))))
-            complain(faults, place, fault->message);
-    }
-    return rows != NULL;
-}
-
 /* Files that the site put beside the others, in one language. */
 static void check_folder(const char *folder, unsigned *faults)
 {
@@ -264,24 +239,34 @@ static bool check_list(const List *list, void *data)
     return true;
 }
 
-/* Print a line for each text that somebody set, in the database, in the site's folder (NULL: there is none) or in the
- * settings of lists, that has a placeholder that is not filled in, or could not be fetched. *faults counts them. */
-static bool check_all(Store *store, const char *folder, unsigned *faults, GError **error)
-{
-    g_autoptr(GDir) languages = folder ? g_dir_open(folder, 0, NULL) : NULL;
-    for (const char *below; languages && (below = g_dir_read_name(languages));) {
-        g_autofree char *path = g_build_filename(folder, below, NULL);
-        check_folder(path, faults);
-    }
-    return check_rows(store, faults, error) && list_each(store, NULL, check_list, faults, error);
-}
-
+/* Print a line for each text that somebody set, in the database, in the site's folder or in the settings of lists, that
+ * has a placeholder that is not filled in, or could not be fetched. */
 static int run_check(Site *site, int argc, char **argv, GError **error)
 {
     unsigned faults = 0;
     const Config *config = site_config(site, error);
     Store *store = config ? site_store(site, false, error) : NULL;
-    if (!store || !check_all(store, config_string(config, "site", "template_directory"), &faults, error))
+    if (!store)
+        return TOOL_LATER;
+    const char *folder = config_string(config, "site", "template_directory");
+    g_autoptr(GDir) languages = folder ? g_dir_open(folder, 0, NULL) : NULL;
+    for (const char *below; languages && (below = g_dir_read_name(languages));) {
+        g_autofree char *path = g_build_filename(folder, below, NULL);
+        check_folder(path, &faults);
+    }
+    g_autoptr(GPtrArray) rows = template_text_all(store, NULL, error);
+    for (guint at = 0; rows && at < rows->len; at++) {
+        const TemplateText *row = rows->pdata[at];
+        const TemplateName *name = template_name_find(row->name);
+        g_autoptr(GError) fault = NULL;
+        const char *place = !*row->place ? "the site" : row->place + (*row->place == '@');
+        if (*row->fault)
+            complain(&faults, place, row->fault);
+        else if (name && (!template_place_allowed(name, row->place, &fault) ||
+                          (row->text && !template_check(name, row->text, &fault))))
+            complain(&faults, place, fault->message);
+    }
+    if (!rows || !list_each(store, NULL, check_list, &faults, error))
         return TOOL_LATER;
     if (faults == 0)
         puts("all texts are well");

@@ -33,13 +33,6 @@ bool decide_found(const char *what, const NumberRange *range, bool found, GError
                          G_GINT64_FORMAT, what, range->first, range->last);
 }
 
-static char *decide_one(WorkPlace *place, int64_t number, DecideOne *one, void *data, GError **error)
-{
-    g_autoptr(Work) work = work_place_unit(place, error);
-    g_autofree char *text = work ? one(work, number, data, error) : NULL;
-    return text && work_commit(work, place->spool, error) ? g_steal_pointer(&text) : NULL;
-}
-
 int decide_each(WorkPlace *place, const GArray *numbers, const char *tool, const char *past, DecideOne *one,
                 void *data)
 {
@@ -47,8 +40,9 @@ int decide_each(WorkPlace *place, const GArray *numbers, const char *tool, const
     for (unsigned at = 0; at < numbers->len; at++) {
         g_autoptr(GError) refusal = NULL;
         int64_t number = g_array_index(numbers, int64_t, at);
-        g_autofree char *text = decide_one(place, number, one, data, &refusal);
-        if (text) {
+        g_autoptr(Work) work = work_place_unit(place, &refusal);
+        g_autofree char *text = work ? one(work, number, data, &refusal) : NULL;
+        if (text && work_commit(work, place->spool, &refusal)) {
             printf("%" G_GINT64_FORMAT " %s%s\n", number, past, text);
             continue;
         }

@@ -41,29 +41,6 @@ static GPtrArray *lists_of(Store *store, const char *family, GError **error)
 
 /* ---- verbs ---- */
 
-static bool show_family(Store *store, const Config *config, const Style *style, Listing *listing, GError **error)
-{
-    if (!family_section_exists(config, style->name))
-        return true;
-    g_autofree char *section = g_strconcat(STYLE_FAMILY ".", style->name, NULL);
-    g_autoptr(GPtrArray) lists = lists_of(store, style->name, error);
-    if (!lists)
-        return false;
-    listing_row(listing,
-                json_pack("{so sI so so sb so}", "name", listing_text(style->name), "lists", (json_int_t)lists->len,
-                          "fixed", listing_texts(config_list(config, section, STYLE_FIXED)), "limited",
-                          listing_texts(config_list(config, section, STYLE_LIMITED)), "gone", 0, "about",
-                          listing_text(style->about)));
-    return true;
-}
-
-static void show_gone(Listing *listing, const ListNamed *one)
-{
-    listing_row(listing, json_pack("{so sI s[] s[] sb ss}", "name", listing_text(one->value), "lists",
-                                   (json_int_t)one->lists, "fixed", "limited", "gone", 1, "about",
-                                   "not in the configuration: its lists refuse changes; see listrunner config check"));
-}
-
 static int run_ls(Site *site, int argc, char **argv, GError **error)
 {
     static const Column columns[] = {{"name", "FAMILY", COLUMN_TEXT},
@@ -76,23 +53,28 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
         return TOOL_LATER;
     g_autofree Style *styles = style_all(config);
     g_autoptr(Listing) listing = listing_new(columns, json_option);
-    for (const Style *style = styles; style->name; style++)
-        if (!show_family(store, config, style, listing, error))
+    for (const Style *style = styles; style->name; style++) {
+        if (!family_section_exists(config, style->name))
+            continue;
+        g_autofree char *section = g_strconcat(STYLE_FAMILY ".", style->name, NULL);
+        g_autoptr(GPtrArray) lists = lists_of(store, style->name, error);
+        if (!lists)
             return TOOL_LATER;
-    g_autoptr(GPtrArray) gone = family_section_gone(store, config, error);
-    for (guint at = 0; gone && at < gone->len; at++)
-        show_gone(listing, gone->pdata[at]);
-    return gone ? TOOL_OK : TOOL_LATER;
-}
-
-static void show_differences(Listing *listing, const List *list, const GPtrArray *differences)
-{
-    for (guint at = 0; at < differences->len; at++) {
-        const FamilyDifference *one = differences->pdata[at];
-        listing_row(listing, json_pack("{so ss so so}", "list", listing_text(list->posting_address), "setting",
-                                       one->setting->name, "before", listing_text(one->before), "after",
-                                       listing_text(one->after)));
+        listing_row(listing,
+                    json_pack("{so sI so so sb so}", "name", listing_text(style->name), "lists", (json_int_t)lists->len,
+                              "fixed", listing_texts(config_list(config, section, STYLE_FIXED)), "limited",
+                              listing_texts(config_list(config, section, STYLE_LIMITED)), "gone", 0, "about",
+                              listing_text(style->about)));
     }
+    g_autoptr(GPtrArray) gone = family_section_gone(store, config, error);
+    for (guint at = 0; gone && at < gone->len; at++) {
+        const ListNamed *one = gone->pdata[at];
+        listing_row(listing,
+                    json_pack("{so sI s[] s[] sb ss}", "name", listing_text(one->value), "lists",
+                              (json_int_t)one->lists, "fixed", "limited", "gone", 1, "about",
+                              "not in the configuration: its lists refuse changes; see listrunner config check"));
+    }
+    return gone ? TOOL_OK : TOOL_LATER;
 }
 
 /* One list, as a whole or not at all. */
@@ -104,8 +86,12 @@ static bool apply_one(WorkPlace *place, Site *site, const char *list_id, Listing
     bool done = differences &&
                 (dry_run || differences->len == 0 ||
                  (family_apply(work, list, differences, error) && work_place_commit(place, site, work, error)));
-    if (done)
-        show_differences(listing, list, differences);
+    for (guint at = 0; done && at < differences->len; at++) {
+        const FamilyDifference *one = differences->pdata[at];
+        listing_row(listing, json_pack("{so ss so so}", "list", listing_text(list->posting_address), "setting",
+                                       one->setting->name, "before", listing_text(one->before), "after",
+                                       listing_text(one->after)));
+    }
     return done;
 }
 

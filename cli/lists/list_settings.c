@@ -192,15 +192,10 @@ static int change_all(Site *site, char **argv, bool reset, GError **error)
     return done && work_place_commit(&place, site, work, error) ? TOOL_OK : TOOL_LATER;
 }
 
-static bool is_password(const char *name)
-{
-    const ListSetting *setting = list_setting_find(name, NULL);
-    return setting && setting->type == SETTING_PASSWORD;
-}
-
 static int run_set(Site *site, int argc, char **argv, GError **error)
 {
-    if (argc == 2 && !files && is_password(argv[1])) {
+    const ListSetting *alone = argc == 2 && !files ? list_setting_find(argv[1], NULL) : NULL;
+    if (alone && alone->type == SETTING_PASSWORD) { /* it is asked for */
         g_autofree char *asked = g_strconcat(argv[1], "=-", NULL);
         char *words[] = {argv[0], NULL};
         files = (char *[]){asked, NULL};

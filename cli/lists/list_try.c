@@ -39,19 +39,15 @@ typedef struct Attempt {
 
 /* ---- the change ---- */
 
-static bool add_match(Store *store, const char *list_id, const char *text, GError **error)
+static bool add_match(Store *store, const char *list_id, const char *header, const char *pattern, const char *target,
+                      GError **error)
 {
-    const char *colon = strchr(text, ':');
-    if (!colon) {
-        command_usage(error, "--header-match: '%s' is not 'FIELD: PATTERN'", text);
-        return false;
-    }
     g_autoptr(HeaderMatch) match = g_new0(HeaderMatch, 1);
     *match = (HeaderMatch){.list_id = g_strdup(list_id),
                            .position = -1,
-                           .target = g_strdup(action),
-                           .header = g_strstrip(g_strndup(text, (gsize)(colon - text))),
-                           .pattern = g_strstrip(g_strdup(colon + 1))};
+                           .target = g_strdup(target),
+                           .header = g_strdup(header),
+                           .pattern = g_strdup(pattern)};
     return header_match_add(store, match, error);
 }
 
@@ -93,15 +89,10 @@ static bool change_asked(Store *store, const char *list_id, const Attempt *attem
             return fail_with(error, &refusal);
     }
     json_array_foreach(json_object_get(attempt->asked, "header_matches"), at, value) {
-        g_autoptr(HeaderMatch) match = g_new0(HeaderMatch, 1);
-        if (!member_of(value, "header") || !member_of(value, "pattern"))
+        const char *header = member_of(value, "header"), *pattern = member_of(value, "pattern");
+        if (!header || !pattern)
             return command_usage(error, "--from-json: a row of header_matches lacks header or pattern");
-        *match = (HeaderMatch){.list_id = g_strdup(list_id),
-                               .position = -1,
-                               .target = g_strdup(member_of(value, "action")),
-                               .header = g_strdup(member_of(value, "header")),
-                               .pattern = g_strdup(member_of(value, "pattern"))};
-        if (!header_match_add(store, match, error))
+        if (!add_match(store, list_id, header, pattern, member_of(value, "action"), error))
             return false;
     }
     return true;
@@ -122,9 +113,17 @@ static bool change(Store *store, const char *list_id, void *data, GError **error
     for (char **ban = bans; ban && *ban; ban++)
         if (!ban_add(store, list_id, *ban, error))
             return false;
-    for (char **match = matches; match && *match; match++)
-        if (!add_match(store, list_id, *match, error))
+    for (char **match = matches; match && *match; match++) {
+        const char *colon = strchr(*match, ':');
+        if (!colon) {
+            command_usage(error, "--header-match: '%s' is not 'FIELD: PATTERN'", *match);
             return false;
+        }
+        g_autofree char *header = g_strstrip(g_strndup(*match, (gsize)(colon - *match)));
+        g_autofree char *pattern = g_strstrip(g_strdup(colon + 1));
+        if (!add_match(store, list_id, header, pattern, action, error))
+            return false;
+    }
     return true;
 }
 
@@ -135,25 +134,6 @@ static json_t *outcome_row(const TrialOutcome *outcome)
     return json_pack("{ss so so so}", "fate", trial_fate_text(outcome->fate), "reasons", listing_text(outcome->reasons),
                      "removed", listing_texts((const char *const *)outcome->removed), "ways",
                      listing_texts((const char *const *)outcome->ways));
-}
-
-static json_t *differences_of(unsigned differences)
-{
-    static const struct {
-        TrialDifference difference;
-        const char *word;
-    } words[] = {{TRIAL_OTHER_FATE, "fate"},
-                 {TRIAL_OTHER_REASON, "reasons"},
-                 {TRIAL_LOSES_ATTACHMENT, "loses_attachment"},
-                 {TRIAL_LOSES_PART, "loses_part"},
-                 {TRIAL_KEEPS_PART, "keeps_part"},
-                 {TRIAL_OTHER_TEXT, "text"},
-                 {TRIAL_OTHER_WAY, "ways"}};
-    json_t *array = json_array();
-    for (size_t at = 0; at < G_N_ELEMENTS(words); at++)
-        if (differences & words[at].difference)
-            json_array_append_new(array, json_string(words[at].word));
-    return array;
 }
 
 /* "held: The message has no subject.", "accepted, without image/png, cat.png" */
@@ -174,6 +154,16 @@ static char *sentence(const TrialOutcome *outcome, unsigned differences)
 
 static json_t *row_of(const TrialPost *post)
 {
+    static const struct {
+        TrialDifference difference;
+        const char *word;
+    } words[] = {{TRIAL_OTHER_FATE, "fate"},
+                 {TRIAL_OTHER_REASON, "reasons"},
+                 {TRIAL_LOSES_ATTACHMENT, "loses_attachment"},
+                 {TRIAL_LOSES_PART, "loses_part"},
+                 {TRIAL_KEEPS_PART, "keeps_part"},
+                 {TRIAL_OTHER_TEXT, "text"},
+                 {TRIAL_OTHER_WAY, "ways"}};
     g_autofree char *before = sentence(post->before, post->differences & TRIAL_OTHER_WAY);
     g_autofree char *after = sentence(post->after, post->differences);
     g_autofree char *number = g_strdup_printf("held %" G_GINT64_FORMAT, post->held);
@@ -182,20 +172,24 @@ static json_t *row_of(const TrialPost *post)
     json_t *row = json_pack("{so so so so so}", "id", listing_text(id), "date", listing_time(post->arrival), "sender",
                             listing_text(post->sender), "subject", listing_text(post->subject), "message_id",
                             listing_text(post->message_id));
-    if (json_option) {
-        json_object_set_new(row, "file", listing_text(post->file));
-        json_object_set_new(row, "held", post->held > 0 ? json_integer(post->held) : json_null());
-        json_object_set_new(row, "refused",
-                            post->refused ? json_pack("{ss so}", "fate", post->refused->fate, "reasons",
-                                                      listing_text(post->refused->reasons))
-                                          : json_null());
-        json_object_set_new(row, "before", outcome_row(post->before));
-        json_object_set_new(row, "after", outcome_row(post->after));
-        json_object_set_new(row, "differs", differences_of(post->differences));
-    } else {
+    if (!json_option) {
         json_object_set_new(row, "before", listing_text(before));
         json_object_set_new(row, "after", listing_text(after));
+        return row;
     }
+    json_t *differs = json_array();
+    for (size_t at = 0; at < G_N_ELEMENTS(words); at++)
+        if (post->differences & words[at].difference)
+            json_array_append_new(differs, json_string(words[at].word));
+    json_object_set_new(row, "file", listing_text(post->file));
+    json_object_set_new(row, "held", post->held > 0 ? json_integer(post->held) : json_null());
+    json_object_set_new(row, "refused",
+                        post->refused ? json_pack("{ss so}", "fate", post->refused->fate, "reasons",
+                                                  listing_text(post->refused->reasons))
+                                      : json_null());
+    json_object_set_new(row, "before", outcome_row(post->before));
+    json_object_set_new(row, "after", outcome_row(post->after));
+    json_object_set_new(row, "differs", differs);
     return row;
 }
 
@@ -210,40 +204,31 @@ static void kept_clear(void *data)
     json_decref(((Kept *)data)->row);
 }
 
-/* How much a reader wants to see it: another end of a post before all, other octets of its text least. */
-static unsigned weight_of(unsigned differences)
+/* Show the post, or keep it among those of --limit. Its weight is how much a reader wants to see it: another end of a
+ * post before all, other bytes of its text least; of equal ones the last to arrive come first. */
+static bool show(const TrialPost *post, void *data)
 {
     static const TrialDifference order[] = {TRIAL_OTHER_TEXT, TRIAL_OTHER_WAY,  TRIAL_OTHER_REASON,
                                             TRIAL_KEEPS_PART, TRIAL_LOSES_PART, TRIAL_LOSES_ATTACHMENT,
                                             TRIAL_OTHER_FATE};
+    const Attempt *attempt = data;
+    GArray *kept = attempt->kept;
     unsigned weight = 0;
-    for (unsigned at = 0; at < G_N_ELEMENTS(order); at++)
-        weight |= differences & order[at] ? 1u << at : 0;
-    return weight;
-}
-
-/* Keep the post among those of --limit; of equal ones the last to arrive come first. */
-static void keep(GArray *kept, const TrialPost *post)
-{
-    const unsigned weight = weight_of(post->differences);
     guint at = 0;
+    if (!kept) {
+        listing_row(attempt->listing, row_of(post));
+        return true;
+    }
+    for (unsigned bit = 0; bit < G_N_ELEMENTS(order); bit++)
+        weight |= post->differences & order[bit] ? 1u << bit : 0;
     while (at < kept->len && g_array_index(kept, Kept, at).weight > weight)
         at++;
     if (at == (guint)limit)
-        return;
+        return true;
     const Kept one = {weight, row_of(post)};
     g_array_insert_val(kept, at, one);
     if (kept->len > (guint)limit)
         g_array_set_size(kept, (guint)limit);
-}
-
-static bool show(const TrialPost *post, void *data)
-{
-    const Attempt *attempt = data;
-    if (attempt->kept)
-        keep(attempt->kept, post);
-    else
-        listing_row(attempt->listing, row_of(post));
     return true;
 }
 
@@ -300,7 +285,8 @@ static void add_phrase(GString *text, uint64_t count, uint64_t posts, const char
                                posts == 1 ? "" : "s", phrase);
 }
 
-static void show_sentence(const TrialTally *tally)
+/* Tell what would be different, and how many posts were not tried, and why. */
+static void show_text(const TrialTally *tally)
 {
     g_autoptr(GString) text = g_string_new(NULL);
     for (TrialFate at = TRIAL_ACCEPTED; at < TRIAL_FATES; at++) {
@@ -323,11 +309,7 @@ static void show_sentence(const TrialTally *tally)
                tally->posts == 1 ? "" : "s");
     else
         printf("There is no post of the last %d days to try it with.\n", days);
-}
-
-/* Tell how many posts were not tried, and why. */
-static void warn(const TrialTally *tally)
-{
+    fflush(stdout);
     if (tally->gap)
         fprintf(stderr, "listrunner list try: %s\n", tally->gap);
     if (tally->unreadable > 0)
@@ -399,13 +381,7 @@ static int run_try(Site *site, int argc, char **argv, GError **error)
     g_clear_pointer(&listing, listing_free);
     if (!done)
         return TOOL_LATER;
-    if (json_option)
-        show_json(&tally);
-    else
-        show_sentence(&tally);
-    fflush(stdout);
-    if (!json_option) /* the last object has all of it */
-        warn(&tally);
+    (json_option ? show_json : show_text)(&tally);
     return TOOL_OK;
 }
 
