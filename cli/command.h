@@ -55,8 +55,6 @@ extern const Command archive_import, archive_old;
 extern const Command list_family_verb;
 extern const Command list_show, list_get_verb, list_set_verb, list_reset_verb, list_try_verb, list_log_verb;
 extern const Command list_source_verb;
-extern const Command member_import;
-extern const Command member_invite;
 extern const Command queue_ls, queue_cat;
 extern const Command queue_hold, queue_release, queue_requeue, queue_delete, queue_expire, queue_edit_due;
 

@@ -142,11 +142,14 @@ static int run_link(Site *site, int argc, char **argv, GError **error)
 
 /* ---- what it prefers ---- */
 
-static bool set_all(Work *work, char **argv, GError **error)
+/* All or nothing. */
+static int run_set(Site *site, int argc, char **argv, GError **error)
 {
-    g_autoptr(KnownAddress) address = address_find(work_store(work), argv[0], error);
+    WorkPlace place;
+    g_autoptr(Work) work = work_place_begin(&place, site, error);
+    g_autoptr(KnownAddress) address = work ? address_find(work_store(work), argv[0], error) : NULL;
     if (!address)
-        return false;
+        return TOOL_LATER;
     Preferences preferences = address->preferences;
     for (char **text = argv + 1; *text; text++) {
         const char *value;
@@ -154,23 +157,17 @@ static bool set_all(Work *work, char **argv, GError **error)
         g_autofree char *name = NULL;
         if (!preference_split(*text, &name, &value, error) ||
             !preference_set(&preferences, name, value, &known, error))
-            return false;
+            return TOOL_LATER;
         bool is_name = strcmp(name, "display_name") == 0;
         if (!known && !is_name)
-            return fail(error, FAIL_NEVER, "an address has no \"%s\"; there are: display_name, " PREFERENCE_NAMES,
-                        name);
-        if (is_name && !people_name_address(work, argv[0], value, error))
-            return false;
+            fail(error, FAIL_NEVER, "an address has no \"%s\"; there are: display_name, " PREFERENCE_NAMES, name);
+        if ((!known && !is_name) || (is_name && !people_name_address(work, argv[0], value, error)))
+            return TOOL_LATER;
     }
-    return people_set_preferences(work, PREFERENCES_OF_ADDRESS, argv[0], &preferences, error);
-}
-
-/* All or nothing. */
-static int run_set(Site *site, int argc, char **argv, GError **error)
-{
-    WorkPlace place;
-    g_autoptr(Work) work = work_place_begin(&place, site, error);
-    return work && set_all(work, argv, error) && work_commit(work, NULL, error) ? TOOL_OK : TOOL_LATER;
+    return people_set_preferences(work, PREFERENCES_OF_ADDRESS, argv[0], &preferences, error) &&
+                   work_commit(work, NULL, error)
+               ? TOOL_OK
+               : TOOL_LATER;
 }
 
 /* ---- another address ---- */
@@ -188,31 +185,6 @@ static List *speaking_list(Store *store, const char *address, GError **error)
     return page && page->len > 0 ? list_by_id(store, ((const Member *)page->pdata[0])->list_id, error) : NULL;
 }
 
-static int told(const Subscription *made, const AddressChange *change, GError **error)
-{
-    switch (made->result) {
-    case SUBSCRIPTION_DONE:
-        printf("%s is %s now, on all lists\n", change->old_address, change->new_address);
-        return TOOL_OK;
-    case SUBSCRIPTION_ASKED_PERSON:
-        printf("a letter went to %s; it changes when that is answered\n", change->new_address);
-        return TOOL_OK;
-    case SUBSCRIPTION_BAD_ADDRESS:
-        fail(error, FAIL_NEVER, "%s is no address that can be on a list", change->new_address);
-        return TOOL_USAGE;
-    case SUBSCRIPTION_OWN_ADDRESS:
-        fail(error, FAIL_NEVER, "%s is an address of a list of this site, and cannot be a person's",
-             change->new_address);
-        return TOOL_USAGE;
-    case SUBSCRIPTION_NO_CHANGE:
-        fail(error, FAIL_MISSING, "%s is on no list, or both are the same", change->old_address);
-        return TOOL_MISSING;
-    default:
-        fail(error, FAIL_EXISTS, "nothing was done: %s", subscription_result_text(made->result));
-        return TOOL_NOT_SO;
-    }
-}
-
 static int run_change(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
@@ -222,7 +194,26 @@ static int run_change(Site *site, int argc, char **argv, GError **error)
     g_autoptr(List) list = work ? speaking_list(place.store, argv[0], error) : NULL;
     if (!list || !change_address_ask(work, list, &change, &made, error) || !work_commit(work, place.spool, error))
         return TOOL_LATER;
-    return told(&made, &change, error);
+    switch (made.result) {
+    case SUBSCRIPTION_DONE:
+        printf("%s is %s now, on all lists\n", argv[0], argv[1]);
+        return TOOL_OK;
+    case SUBSCRIPTION_ASKED_PERSON:
+        printf("a letter went to %s; it changes when that is answered\n", argv[1]);
+        return TOOL_OK;
+    case SUBSCRIPTION_BAD_ADDRESS:
+        fail(error, FAIL_NEVER, "%s is no address that can be on a list", argv[1]);
+        return TOOL_USAGE;
+    case SUBSCRIPTION_OWN_ADDRESS:
+        fail(error, FAIL_NEVER, "%s is an address of a list of this site, and cannot be a person's", argv[1]);
+        return TOOL_USAGE;
+    case SUBSCRIPTION_NO_CHANGE:
+        fail(error, FAIL_MISSING, "%s is on no list, or both are the same", argv[0]);
+        return TOOL_MISSING;
+    default:
+        fail(error, FAIL_EXISTS, "nothing was done: %s", subscription_result_text(made.result));
+        return TOOL_NOT_SO;
+    }
 }
 
 static const GOptionEntry ls_options[] = {

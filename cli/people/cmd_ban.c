@@ -37,20 +37,6 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     return ban_each(store, list ? list->list_id : NULL, show, listing, error) ? TOOL_OK : TOOL_LATER;
 }
 
-/* "ban add LIST ADDRESS" would ban the list's own address, and the other from the whole site. */
-static bool is_no_list(Store *store, const char *email, GError **error)
-{
-    g_autoptr(List) list = strchr(email, '@') && *email != '^' ? list_by_address(store, email, NULL) : NULL;
-    return !list || fail(error, FAIL_NEVER, "%s is a list; to ban somebody from it: listrunner ban add --list=%s "
-                         "ADDRESS", email, email);
-}
-
-static bool change_one(WorkPlace *place, const List *list, const char *email, bool add, GError **error)
-{
-    g_autoptr(Work) work = work_place_unit(place, error);
-    return work && (add ? ban_impose : ban_lift)(work, list, email, error) && work_commit(work, place->spool, error);
-}
-
 static int change_all(Site *site, const void *kind, char **argv, GError **error)
 {
     const bool add = *(const bool *)kind;
@@ -60,14 +46,22 @@ static int change_all(Site *site, const void *kind, char **argv, GError **error)
     g_autoptr(List) list = list_name ? site_list_find(place.store, list_name, error) : NULL;
     if (list_name && !list)
         return TOOL_LATER;
-    for (char **one = argv; add && *one; one++)
-        if (!is_no_list(place.store, *one, error))
+    for (char **one = argv; add && *one; one++) {
+        g_autoptr(List) named = strchr(*one, '@') && **one != '^' ? list_by_address(place.store, *one, NULL) : NULL;
+        /* "ban add LIST ADDRESS" would ban the list's own address, and the other from the whole site. */
+        if (named) {
+            fail(error, FAIL_NEVER, "%s is a list; to ban somebody from it: listrunner ban add --list=%s ADDRESS", *one,
+                 *one);
             return TOOL_LATER;
+        }
+    }
     int worst = TOOL_OK;
     for (; *argv; argv++) {
         g_autoptr(GError) refusal = NULL;
         g_autofree char *shown = plain_text(*argv);
-        if (change_one(&place, list, *argv, add, &refusal)) {
+        g_autoptr(Work) work = work_place_unit(&place, &refusal);
+        if (work && (add ? ban_impose : ban_lift)(work, list, *argv, &refusal) &&
+            work_commit(work, place.spool, &refusal)) {
             printf("%s %s%s%s\n", shown, add ? "banned" : "allowed again", list ? ": " : "",
                    list ? list->posting_address : "");
             continue;

@@ -1,38 +1,64 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* listrunner member: add, remove, ls, show, set; import is in member_import.c. */
+/* listrunner member: add, invite, remove, ls, show, set, import. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/listing.h"
-#include "lists/people/member_line.h"
 #include "cli/plain.h"
-#include "cli/people/role_option.h"
+#include "cli/progress.h"
 #include "cli/work_site.h"
+#include "lists/event.h"
+#include "lists/people/join.h"
+#include "lists/people/member_line.h"
 #include "lists/people/options.h"
+#include "lists/people/own_address.h"
 #include "lists/people/people.h"
 #include "lists/people/roster.h"
-#include "store/people/source.h"
+#include "lists/people/workflow.h"
+#include "store/lists/list.h"
 #include "store/lists/topic.h"
+#include "store/people/source.h"
 #include "store/people/vacation.h"
 
+/* A look at the clock for the bar, once in so many lines. */
+#define SHOW_LINES 1000
+
+#define ROLE_OPTION                                                                             \
+    {                                                                                           \
+        "role", 0, 0, G_OPTION_ARG_STRING, &role_given, "in which role (default: member)",      \
+            "member|owner|moderator|nonmember"                                                  \
+    }
+
+static char *role_given;
 static char *display_name;
 static gboolean names;
 static char *delivery_mode, *delivery_status, *moderation;
 static char *acknowledge, *hide, *list_copy, *own_postings, *language, *vacation, *topics, *nonmatching;
 
-/* The same for verbs that change something. */
+/* Set *role to the value of the option, ROLE_MEMBER without it. False with a usage error: there is no such role. */
+static bool read_role(Role *role, GError **error)
+{
+    *role = ROLE_MEMBER;
+    if (!role_given || role_parse(role_given, role))
+        return true;
+    command_usage(error, "--role: '%s' is none of member, owner, moderator, nonmember", role_given);
+    return false;
+}
+
+/* As find() below, for verbs that change something. */
 static List *find_place(Site *site, const char *name, Role *role, WorkPlace *place, GError **error)
 {
-    bool open = role_option(role, error) && work_place_store(place, site, error);
+    bool open = read_role(role, error) && work_place_store(place, site, error);
     return open ? site_list_find(place->store, name, error) : NULL;
 }
 
 static List *find(Site *site, const char *name, Role *role, Store **store, GError **error)
 {
-    if (!role_option(role, error))
+    if (!read_role(role, error))
         return NULL;
     *store = site_store(site, false, error);
     return *store ? site_list_find(*store, name, error) : NULL;
@@ -71,6 +97,53 @@ static int run_add(Site *site, int argc, char **argv, GError **error)
     int worst = TOOL_OK;
     for (int i = 1; i < argc; i++) {
         int code = add_one(&place, site, list, role, argv[i], error);
+        if (code == TOOL_LATER)
+            return code;
+        worst = MAX(worst, code);
+    }
+    return worst;
+}
+
+/* In a transaction of its own. Returns an exit code; *error is set for what must end the command. */
+static int invite_one(WorkPlace *place, const List *list, const char *text, GError **error)
+{
+    g_autoptr(GError) refusal = NULL;
+    g_autofree char *address = NULL, *name = NULL;
+    g_auto(Subscription) made = {0};
+    if (!member_line_mailbox(text, &address, &name, &refusal)) {
+        plain_complain("listrunner member invite: %s", refusal->message);
+        return TOOL_USAGE;
+    }
+    g_autoptr(Work) work = work_place_unit(place, error);
+    Joiner joiner = {.address = address, .name = name, .facts = FACT_APPROVED | FACT_INVITED};
+    if (!work || !join_ask(work, list, &joiner, &made, error) || !work_commit(work, place->spool, error))
+        return TOOL_LATER;
+    if (made.result == SUBSCRIPTION_ASKED_PERSON) {
+        printf("%s is invited\n", address);
+        return TOOL_OK;
+    }
+    const char *why = made.result == SUBSCRIPTION_NO_CHANGE      ? "is a member already"
+                      : made.result == SUBSCRIPTION_PERSON_WAITS ? "was asked within a day"
+                      : made.result == SUBSCRIPTION_BANNED       ? "is banned"
+                      : made.result == SUBSCRIPTION_LIMITED      ? "got too many letters today"
+                      : made.result == SUBSCRIPTION_OWN_ADDRESS  ? "is an address of a list of this site"
+                                                                 : "is no address that can be on this list";
+    plain_complain("listrunner member invite: %s %s", address, why);
+    bool bad = made.result == SUBSCRIPTION_BAD_ADDRESS || made.result == SUBSCRIPTION_OWN_ADDRESS;
+    return bad ? TOOL_USAGE : TOOL_NOT_SO;
+}
+
+static int run_invite(Site *site, int argc, char **argv, GError **error)
+{
+    WorkPlace place;
+    int worst = TOOL_OK;
+    if (!work_place_open(&place, site, error))
+        return TOOL_LATER;
+    g_autoptr(List) list = site_list_find(place.store, argv[0], error);
+    if (!list)
+        return TOOL_LATER;
+    for (int at = 1; at < argc; at++) {
+        int code = invite_one(&place, list, argv[at], error);
         if (code == TOOL_LATER)
             return code;
         worst = MAX(worst, code);
@@ -155,13 +228,17 @@ static json_t *words_json(char **words)
 }
 
 /* The row of "ls", and what takes further look-ups. */
-static bool show_whole(Store *store, const Member *member, GError **error)
+static int run_show(Site *site, int argc, char **argv, GError **error)
 {
+    Role role;
+    Store *store;
     Vacation away;
     g_auto(TopicChoice) choice = {0};
-    g_auto(GStrv) sources = source_of_member(store, member->id, error);
+    g_autoptr(List) list = find(site, argv[0], &role, &store, error);
+    g_autoptr(Member) member = list ? member_find(store, list->list_id, role, argv[1], error) : NULL;
+    g_auto(GStrv) sources = member ? source_of_member(store, member->id, error) : NULL;
     if (!sources || !vacation_find(store, member->id, &away, error) || !topic_read(store, member->id, &choice, error))
-        return false;
+        return TOOL_LATER;
     json_t *row = member_row(member);
     json_object_set_new(row, "vacation_begins", listing_time(away.begins_at));
     json_object_set_new(row, "vacation_ends", listing_time(away.ends_at));
@@ -169,16 +246,7 @@ static bool show_whole(Store *store, const Member *member, GError **error)
     json_object_set_new(row, "sources", words_json(sources));
     json_object_set_new(row, "nonmatching", json_boolean(choice.unmatched));
     listing_show(row, json_option);
-    return true;
-}
-
-static int run_show(Site *site, int argc, char **argv, GError **error)
-{
-    Role role;
-    Store *store;
-    g_autoptr(List) list = find(site, argv[0], &role, &store, error);
-    g_autoptr(Member) member = list ? member_find(store, list->list_id, role, argv[1], error) : NULL;
-    return member && show_whole(store, member, error) ? TOOL_OK : TOOL_LATER;
+    return TOOL_OK;
 }
 
 /* "yes", "no" or "default" (-1). */
@@ -224,45 +292,7 @@ static bool parse_delivery(Preferences *own, GError **error)
     return true;
 }
 
-static bool parse_moderation(Action *action, GError **error)
-{
-    if (!moderation)
-        return true;
-    if (strcmp(moderation, "default") == 0)
-        *action = ACTION_UNSET;
-    else if (!action_parse(moderation, action)) {
-        command_usage(error, "--moderation: there is no action '%s'", moderation);
-        return false;
-    }
-    return true;
-}
-
 /* Within a unit: what another command sets meanwhile stays set. */
-static bool set_member(Work *work, const List *list, Role role, const char *address, GError **error)
-{
-    Store *store = work_store(work);
-    g_autoptr(Member) member = member_find(store, list->list_id, role, address, error);
-    if (!member)
-        return false;
-    Preferences own = member->own;
-    Action action = member->moderation_action;
-    if (!parse_delivery(&own, error) || !parse_moderation(&action, error) ||
-        !parse_flag("acknowledge-posts", acknowledge, &own.acknowledge_posts, error) ||
-        !parse_flag("hide-address", hide, &own.hide_address, error) ||
-        !parse_flag("receive-list-copy", list_copy, &own.receive_list_copy, error) ||
-        !parse_flag("receive-own-postings", own_postings, &own.receive_own_postings, error))
-        return false;
-    g_auto(MemberOptions) more = MEMBER_OPTIONS_NONE;
-    if ((language && !option_read(&more, "language", language, error)) ||
-        (vacation && !option_read(&more, "vacation", vacation, error)) ||
-        (topics && !option_read(&more, "topics", topics, error)) ||
-        (nonmatching && !option_read(&more, "nonmatching", nonmatching, error)))
-        return false;
-    return people_set_preferences(work, PREFERENCES_OF_MEMBER, member->id, &own, error) &&
-           options_set(work, list, role, member->address, &more, error) &&
-           (!moderation || people_set_moderation(work, member, action, error));
-}
-
 static int run_set(Site *site, int argc, char **argv, GError **error)
 {
     Role role;
@@ -272,11 +302,178 @@ static int run_set(Site *site, int argc, char **argv, GError **error)
         return command_usage(error, "say what to change, such as --delivery-mode=mime_digests");
     g_autoptr(List) list = find_place(site, argv[0], &role, &place, error);
     g_autoptr(Work) work = list ? work_place_unit(&place, error) : NULL;
-    return work && set_member(work, list, role, argv[1], error) &&
+    g_autoptr(Member) member = work ? member_find(work_store(work), list->list_id, role, argv[1], error) : NULL;
+    if (!member)
+        return TOOL_LATER;
+    Preferences own = member->own;
+    Action action = moderation ? ACTION_UNSET : member->moderation_action;
+    if (!parse_delivery(&own, error))
+        return TOOL_LATER;
+    if (moderation && strcmp(moderation, "default") != 0 && !action_parse(moderation, &action))
+        return command_usage(error, "--moderation: there is no action '%s'", moderation);
+    if (!parse_flag("acknowledge-posts", acknowledge, &own.acknowledge_posts, error) ||
+        !parse_flag("hide-address", hide, &own.hide_address, error) ||
+        !parse_flag("receive-list-copy", list_copy, &own.receive_list_copy, error) ||
+        !parse_flag("receive-own-postings", own_postings, &own.receive_own_postings, error))
+        return TOOL_LATER;
+    g_auto(MemberOptions) more = MEMBER_OPTIONS_NONE;
+    if ((language && !option_read(&more, "language", language, error)) ||
+        (vacation && !option_read(&more, "vacation", vacation, error)) ||
+        (topics && !option_read(&more, "topics", topics, error)) ||
+        (nonmatching && !option_read(&more, "nonmatching", nonmatching, error)))
+        return TOOL_LATER;
+    return people_set_preferences(work, PREFERENCES_OF_MEMBER, member->id, &own, error) &&
+                   options_set(work, list, role, member->address, &more, error) &&
+                   (!moderation || people_set_moderation(work, member, action, error)) &&
                    work_place_commit(&place, site, work, error)
                ? TOOL_OK
                : TOOL_LATER;
 }
+
+/* ---- import ---- */
+
+typedef struct MemberFileImport {
+    WorkPlace place;
+    const List *list;
+    Role role;
+    MemberImport *members;
+    MemberLines *lines;
+    GHashTable *domains; /* of the site: addresses in them are looked up */
+    const char *file;    /* for messages */
+    Progress progress;
+    uint64_t taken, added, duplicate, bad, other;
+    Work *work; /* the unit of some thousand lines, and what it adds */
+    uint64_t work_added, work_duplicate;
+} MemberFileImport;
+
+/* Most lines are of other domains, and cost no question to the store. */
+static bool may_have(const MemberFileImport *import, const char *address, GError **error)
+{
+    if (!own_address_may_be(import->domains, address))
+        return true;
+    g_autoptr(Work) work = work_new(import->place.store, &import->place.site, &import->place.actor);
+    return own_address_check(work, import->list->list_id, import->role, address, error);
+}
+
+/* Reads one line and hands it to the store; *last at the end of the file.
+ * False only when the import must end. */
+static bool take_line(MemberFileImport *import, bool *last, GError **error)
+{
+    g_autoptr(GError) refusal = NULL;
+    g_auto(MemberLine) line = {0};
+    bool taken = member_lines_next(import->lines, &line, &refusal);
+    *last = line.last;
+    /* A file of Google Groups says which part each has there: others than members are none here, and owners and
+     * managers come as owners and moderators. */
+    bool wanted = line.rank == RANK_UNSAID || (import->role == ROLE_OWNER       ? line.rank == RANK_OWNER
+                                               : import->role == ROLE_MODERATOR ? line.rank == RANK_MANAGER
+                                                                                : line.rank != RANK_NONE);
+    if (taken && !line.last && !wanted) {
+        import->other++;
+    } else if (taken && !line.last) {
+        taken = may_have(import, line.address, &refusal) &&
+                member_import_add(import->members, (int64_t)line.number, line.address, line.display_name, &line.own,
+                                  &refusal);
+        import->taken += taken;
+    }
+    if (taken)
+        return true;
+    if (g_error_matches(refusal, FAIL, FAIL_NEVER)) {
+        progress_end(&import->progress);
+        plain_complain("%s:%" G_GUINT64_FORMAT ": %s", import->file, line.number, refusal->message);
+        import->bad++;
+        return true;
+    }
+    if (g_error_matches(refusal, FAIL, FAIL_CONFIG))
+        command_usage(error, "%s: %s", import->file, refusal->message);
+    else
+        g_propagate_prefixed_error(error, g_steal_pointer(&refusal), "%s: ", import->file);
+    return false;
+}
+
+static void imported(int64_t number, const char *address, const GError *refusal, void *data)
+{
+    MemberFileImport *import = data;
+    (void)number;
+    if (refusal) { /* it is there already */
+        import->work_duplicate++;
+        return;
+    }
+    import->work_added++;
+    roster_tell(import->work, EVENT_MEMBER_JOINED, import->list->list_id, import->role, address);
+}
+
+/* One unit: the next lines, and the events about them. */
+static bool import_some(MemberFileImport *import, Site *site, bool *more, GError **error)
+{
+    g_autoptr(Work) work = work_new(import->place.store, &import->place.site, &import->place.actor);
+    import->work = work;
+    import->work_added = import->work_duplicate = 0;
+    if (!work_begin(work, error) || !member_import_some(import->members, imported, import, more, error) ||
+        !roster_log_many(work, import->list->list_id, import->role, import->work_added, error) ||
+        !work_place_commit(&import->place, site, work, error))
+        return false;
+    import->added += import->work_added;
+    import->duplicate += import->work_duplicate;
+    progress_show(&import->progress, import->added + import->duplicate, import->added + import->duplicate);
+    return true;
+}
+
+static bool import_all(MemberFileImport *import, Site *site, uint64_t size, GError **error)
+{
+    bool last = false;
+    import->progress = (Progress){.what = "lines read", .total = size};
+    for (uint64_t count = 1; !last; count++) {
+        if (!take_line(import, &last, error))
+            return false;
+        if (count % SHOW_LINES == 0)
+            progress_show(&import->progress, member_lines_bytes(import->lines), count);
+    }
+    progress_end(&import->progress);
+    import->progress = (Progress){.what = "members", .total = import->taken};
+    bool more = true, whole = member_import_sort(import->members, error);
+    while (whole && more)
+        whole = import_some(import, site, &more, error);
+    progress_end(&import->progress);
+    if (!whole)
+        g_prefix_error(error, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " are in, the rest is not: ",
+                       import->added + import->duplicate, import->taken);
+    return whole;
+}
+
+static int run_import(Site *site, int argc, char **argv, GError **error)
+{
+    Role role;
+    g_autoptr(InputFile) file = read_role(&role, error) ? input_open(argc > 1 ? argv[1] : "-", error) : NULL;
+    WorkPlace place;
+    bool open = file && work_place_store(&place, site, error);
+    g_autoptr(List) list = open ? site_list_find(place.store, argv[0], error) : NULL;
+    if (!list)
+        return TOOL_LATER;
+    g_autoptr(MemberLines) lines = member_lines_new(file);
+    g_autoptr(MemberImport) members = member_import_open(place.store, list->list_id, role, error);
+    g_autoptr(GHashTable) domains = members ? own_address_domains(place.store, error) : NULL;
+    if (!domains)
+        return TOOL_LATER;
+    MemberFileImport import = {.place = place,
+                               .list = list,
+                               .role = role,
+                               .members = members,
+                               .lines = lines,
+                               .domains = domains,
+                               .file = input_name(argc > 1 ? argv[1] : "-")};
+    if (!import_all(&import, site, input_size(file), error))
+        return TOOL_LATER;
+    printf("%" G_GUINT64_FORMAT " added to %s as %s, %" G_GUINT64_FORMAT " there already, %" G_GUINT64_FORMAT
+           " bad line%s\n",
+           import.added, list->posting_address, role_text(role), import.duplicate, import.bad,
+           import.bad == 1 ? "" : "s");
+    if (import.other > 0)
+        printf("%" G_GUINT64_FORMAT " passed over, who have another Group status\n", import.other);
+    return import.bad ? TOOL_NOT_SO : TOOL_OK;
+}
+
+/* ---- the verbs ---- */
 
 static const GOptionEntry add_options[] = {
     ROLE_OPTION,
@@ -284,6 +481,7 @@ static const GOptionEntry add_options[] = {
     G_OPTION_ENTRY_NULL,
 };
 
+/* Of import, too. */
 static const GOptionEntry remove_options[] = {ROLE_OPTION, G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry ls_options[] = {
@@ -325,6 +523,16 @@ static const Command add = {
     .most = -1, .options = add_options, .run = run_add,
 };
 
+static const Command invite = {
+    .name = "invite",
+    .arguments = "LIST ADDRESS...",
+    .least = 2,
+    .most = -1,
+    .run = run_invite,
+    .summary = "Ask people by mail to join, as ADDRESS or 'Name <ADDRESS>'",
+    .details = "Who answers the letter is a member; no moderator is asked any more, whatever subscription_policy says.",
+};
+
 static const Command remove_member = {
     .name = "remove", .arguments = "LIST ADDRESS...", .summary = "Remove members", .least = 2, .most = -1,
     .options = remove_options, .run = run_remove,
@@ -346,7 +554,21 @@ static const Command set = {
     .details = "'default' takes back what was set on the member: the person's or the list's setting counts again.",
 };
 
-static const Command *const verbs[] = {&add, &member_invite, &remove_member, &ls, &show, &set, &member_import, NULL};
+static const Command import = {
+    .name = "import",
+    .arguments = "LIST [FILE]",
+    .summary = "Add members from a file or standard input",
+    .details = "FILE is CSV with a first line that names its columns (address, display_name, delivery_mode,\n"
+               "delivery_status; others are passed over), or has an address or 'Name <address>' a line.\n"
+               "Of a file of Google Groups, --role owner and moderator take its owners and managers alone.\n"
+               "Bad lines are reported as FILE:LINE: REASON, the others are added; then the exit code is 1.",
+    .least = 1,
+    .most = 2,
+    .options = remove_options,
+    .run = run_import,
+};
+
+static const Command *const verbs[] = {&add, &invite, &remove_member, &ls, &show, &set, &import, NULL};
 
 const Command cmd_member = {
     .name = "member", .arguments = "", .summary = "Add, invite, remove, show, set or import members", .verbs = verbs,

@@ -94,33 +94,24 @@ static bool add_number(const Pending *pending, void *data)
     return true;
 }
 
-/* A single number is taken as it is; of a range, those of requests that wait. */
-static int add_range(Site *site, const char *text, GArray *numbers, GError **error)
-{
-    Requested requested = {.numbers = numbers};
-    unsigned before = numbers->len;
-    if (!decide_range(text, "a request", "listrunner pending ls", &requested.range, error))
-        return TOOL_USAGE;
-    if (requested.range.first == requested.range.last) {
-        g_array_append_val(numbers, requested.range.first);
-        return TOOL_OK;
-    }
-    Store *store = site_store(site, false, error);
-    return store && pending_each(store, NULL, clock_now(), add_number, &requested, error) &&
-                   decide_found("request", &requested.range, numbers->len > before, error)
-               ? TOOL_OK
-               : TOOL_LATER;
-}
-
 static int decide_all(Site *site, const void *kind, char **argv, GError **error)
 {
     const PendingVerdict *verdict = kind;
     WorkPlace place;
     g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
     for (; *argv; argv++) {
-        int code = add_range(site, *argv, numbers, error);
-        if (code != TOOL_OK)
-            return code;
+        Requested requested = {.numbers = numbers};
+        unsigned before = numbers->len;
+        if (!decide_range(*argv, "a request", "listrunner pending ls", &requested.range, error))
+            return TOOL_USAGE;
+        if (requested.range.first == requested.range.last) { /* it is taken as it is; of a range, those that wait */
+            g_array_append_val(numbers, requested.range.first);
+            continue;
+        }
+        Store *store = site_store(site, false, error);
+        if (!store || !pending_each(store, NULL, clock_now(), add_number, &requested, error) ||
+            !decide_found("request", &requested.range, numbers->len > before, error))
+            return TOOL_LATER;
     }
     if (!work_place_open(&place, site, error))
         return TOOL_LATER;

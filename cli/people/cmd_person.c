@@ -68,20 +68,15 @@ static Listing *open_listing(void)
 
 /* ---- the database ---- */
 
-static size_t count_text(const Hunt *hunt, const Mention *mention, GString *out)
-{
-    size_t length;
-    const char *text = mention->text ? g_bytes_get_data(mention->text, &length) : NULL;
-    if (!text)
-        return 1;
-    return (mention->kind == MENTION_MESSAGE ? pseudonym_mail : pseudonym_text)(&hunt->names, text, length, out);
-}
-
 static bool take_mention(const Mention *mention, void *data)
 {
     Hunt *hunt = data;
+    size_t length, count = 1;
+    const char *octets = mention->text ? g_bytes_get_data(mention->text, &length) : NULL;
     GString *text = hunt->changes ? g_string_new(NULL) : NULL;
-    size_t count = count_text(hunt, mention, text);
+    if (octets)
+        count = (mention->kind == MENTION_MESSAGE ? pseudonym_mail : pseudonym_text)(&hunt->names, octets, length,
+                                                                                     text);
     g_autoptr(GBytes) changed = text ? g_string_free_to_bytes(text) : NULL;
     if (count == 0)
         return true;
@@ -96,19 +91,6 @@ static bool take_mention(const Mention *mention, void *data)
 
 /* ---- queues ---- */
 
-static size_t count_entry(const Hunt *hunt, Entry *entry)
-{
-    size_t length, count = 0;
-    Recipient recipient;
-    for (size_t at = 0; entry_next_recipient(entry, at, &recipient); at = recipient.next)
-        count += pseudonym_text(&hunt->names, recipient.address, recipient.length, NULL);
-    g_autofree char *meta = json_dumps(entry_meta(entry), JSON_COMPACT);
-    g_autoptr(GBytes) message = entry_message(entry);
-    const char *octets = g_bytes_get_data(message, &length);
-    return count + pseudonym_text(&hunt->names, meta ? meta : "", meta ? strlen(meta) : 0, NULL) +
-           pseudonym_mail(&hunt->names, octets ? octets : "", length, NULL);
-}
-
 static bool hunt_queues(Hunt *hunt, Spool *spool, GError **error)
 {
     g_auto(GStrv) queues = queue_files_choose(spool, 0, NULL, error);
@@ -116,12 +98,22 @@ static bool hunt_queues(Hunt *hunt, Spool *spool, GError **error)
     for (guint at = 0; targets && at < targets->len; at++) {
         const QueueTarget *target = &g_array_index(targets, QueueTarget, at);
         QueueState state;
+        Recipient recipient;
+        size_t length, count = 0;
         char name[NAME_SIZE];
-        g_autoptr(Entry) entry = queue_files_open(target->queue, &target->file, &state, NULL); /* or it has gone on */
-        size_t count = entry ? count_entry(hunt, entry) : 0;
+        g_autoptr(Entry) entry = queue_files_open(target->queue, &target->file, &state, NULL);
+        if (!entry) /* it has gone on */
+            continue;
+        for (size_t next = 0; entry_next_recipient(entry, next, &recipient); next = recipient.next)
+            count += pseudonym_text(&hunt->names, recipient.address, recipient.length, NULL);
+        g_autofree char *meta = json_dumps(entry_meta(entry), JSON_COMPACT);
+        g_autoptr(GBytes) message = entry_message(entry);
+        const char *octets = g_bytes_get_data(message, &length);
+        count += pseudonym_text(&hunt->names, meta ? meta : "", meta ? strlen(meta) : 0, NULL);
+        count += pseudonym_mail(&hunt->names, octets ? octets : "", length, NULL);
         name_format(&target->file.name, name);
-        g_autofree char *place = count > 0 ? g_strdup_printf("queue %s", queue_name(target->queue)) : NULL;
-        if (place)
+        g_autofree char *place = g_strdup_printf("queue %s", queue_name(target->queue));
+        if (count > 0)
             show(hunt, place, entry_list(entry), name, count);
     }
     return targets != NULL;
@@ -278,21 +270,6 @@ static bool replace_stored(Hunt *hunt, Work *work, GError **error)
     return done;
 }
 
-/* Show the data that stay, with the reason below. */
-static bool show_rest(Hunt *hunt, Site *site, const Config *config, GError **error)
-{
-    Store *store = site_store(site, false, error);
-    Spool *spool = store ? site_spool(site, error) : NULL;
-    g_autoptr(Listing) listing = hunt->listing = open_listing();
-    hunt->places = 0;
-    bool done = spool &&
-                mention_each(store, hunt->names.address, 1u << MENTION_KEPT | 1u << MENTION_TEXT, take_mention, hunt,
-                             error) &&
-                hunt_queues(hunt, spool, error) && hunt_trail(hunt, config, error);
-    hunt->listing = NULL;
-    return done;
-}
-
 static int run_replace(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
@@ -322,7 +299,14 @@ static int run_replace(Site *site, int argc, char **argv, GError **error)
                argv[0], pseudonym, hunt.replaced, stored);
     if (!json_option && hunt.removed > 0)
         printf("removed with it, of refused mail: %" G_GUINT64_FORMAT "\n", hunt.removed);
-    return show_rest(&hunt, site, config, error) ? TOOL_OK : TOOL_LATER;
+    /* Show the data that stay, with the reason below. */
+    Store *store = site_store(site, false, error);
+    Spool *spool = store ? site_spool(site, error) : NULL;
+    g_autoptr(Listing) listing = hunt.listing = open_listing();
+    return spool && mention_each(store, argv[0], 1u << MENTION_KEPT | 1u << MENTION_TEXT, take_mention, &hunt, error) &&
+                   hunt_queues(&hunt, spool, error) && hunt_trail(&hunt, config, error)
+               ? TOOL_OK
+               : TOOL_LATER;
 }
 
 static const GOptionEntry replace_options[] = {

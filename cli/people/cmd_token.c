@@ -18,51 +18,24 @@ static char *name, *expires, *verbs;
 static char **lists, **domains;
 static gboolean read_only, metrics;
 
-/* "get,post" as the store has it, "GET POST"; NULL: *error is set. */
-static char *verbs_text(GError **error)
-{
-    static const char *const known[] = {"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", NULL};
-    g_auto(GStrv) words = g_strsplit(read_only ? "GET,HEAD,OPTIONS" : verbs ? verbs : "", ",", -1);
-    for (char **word = words; *word; word++) {
-        char *upper = g_ascii_strup(*word, -1);
-        g_free(*word);
-        *word = upper;
-        if (!g_strv_contains(known, upper)) {
-            command_usage(error, "--verbs: '%s' is none of GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE", upper);
-            return NULL;
-        }
-    }
-    return g_strjoinv(" ", words);
-}
-
-/* List-Ids of the lists that were named; NULL: *error is set. */
-static char *lists_text(Store *store, GError **error)
+/* List-Ids of the lists that were named, or (of_domains) names of the domains, apart by blanks; NULL: *error is set. */
+static char *scope_text(Store *store, char *const *named, bool of_domains, GError **error)
 {
     g_autoptr(GString) text = g_string_new(NULL);
-    for (char **at = lists; at && *at; at++) {
-        g_autoptr(List) list = site_list_find(store, *at, error);
-        if (!list)
+    for (char *const *at = named; at && *at; at++) {
+        g_autofree char *ascii = of_domains ? domain_name_ascii(*at) : NULL;
+        g_autoptr(Domain) domain = of_domains ? domain_find(store, ascii, error) : NULL;
+        g_autoptr(List) list = of_domains ? NULL : site_list_find(store, *at, error);
+        if (!domain && !list)
             return NULL;
-        g_string_append_printf(text, "%s%s", text->len ? " " : "", list->list_id);
-    }
-    return g_string_free(g_steal_pointer(&text), FALSE);
-}
-
-static char *domains_text(Store *store, GError **error)
-{
-    g_autoptr(GString) text = g_string_new(NULL);
-    for (char **at = domains; at && *at; at++) {
-        g_autofree char *ascii = domain_name_ascii(*at);
-        g_autoptr(Domain) domain = domain_find(store, ascii, error);
-        if (!domain)
-            return NULL;
-        g_string_append_printf(text, "%s%s", text->len ? " " : "", domain->mail_host);
+        g_string_append_printf(text, "%s%s", text->len ? " " : "", domain ? domain->mail_host : list->list_id);
     }
     return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
 static int run_create(Site *site, int argc, char **argv, GError **error)
 {
+    static const char *const known[] = {"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", NULL};
     WorkPlace place;
     int64_t life = 0;
     char id[TOKEN_ID_SIZE];
@@ -72,10 +45,18 @@ static int run_create(Site *site, int argc, char **argv, GError **error)
         return command_usage(error, "--read-only and --verbs exclude each other");
     if (expires && (!config_duration_parse(expires, &life) || life <= 0))
         return command_usage(error, "--expires: '%s' is no time such as 12h or 90d", expires);
-    g_autofree char *allowed = verbs_text(error);
-    g_autoptr(Work) work = allowed ? work_place_begin(&place, site, error) : NULL;
-    g_autofree char *of_lists = work ? lists_text(place.store, error) : NULL;
-    g_autofree char *of_domains = of_lists ? domains_text(place.store, error) : NULL;
+    g_auto(GStrv) words = g_strsplit(read_only ? "GET,HEAD,OPTIONS" : verbs ? verbs : "", ",", -1);
+    for (char **word = words; *word; word++) {
+        char *upper = g_ascii_strup(*word, -1);
+        g_free(*word);
+        *word = upper;
+        if (!g_strv_contains(known, upper))
+            return command_usage(error, "--verbs: '%s' is none of GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE", upper);
+    }
+    g_autofree char *allowed = g_strjoinv(" ", words); /* as the store has it, "GET POST" */
+    g_autoptr(Work) work = work_place_begin(&place, site, error);
+    g_autofree char *of_lists = work ? scope_text(place.store, lists, false, error) : NULL;
+    g_autofree char *of_domains = of_lists ? scope_text(place.store, domains, true, error) : NULL;
     if (!of_domains)
         return TOOL_LATER;
     const Token like = {.name = name ? name : (char *)"", .verbs = allowed, .lists = of_lists, .domains = of_domains,

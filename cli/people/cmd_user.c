@@ -122,24 +122,22 @@ static bool set_one(Work *work, const User *user, const char *text, Preferences 
     return people_prefer(work, user->id, *value ? value : NULL, error);
 }
 
-static bool set_all(Work *work, char **argv, GError **error)
-{
-    g_autoptr(User) user = user_find(work_store(work), argv[0], error);
-    if (!user)
-        return false;
-    Preferences preferences = user->preferences;
-    for (char **text = argv + 1; *text; text++)
-        if (!set_one(work, user, *text, &preferences, error))
-            return false;
-    return people_set_preferences(work, PREFERENCES_OF_USER, user->id, &preferences, error);
-}
-
 /* All or nothing. */
 static int run_set(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
     g_autoptr(Work) work = work_place_begin(&place, site, error);
-    return work && set_all(work, argv, error) && work_commit(work, NULL, error) ? TOOL_OK : TOOL_LATER;
+    g_autoptr(User) user = work ? user_find(work_store(work), argv[0], error) : NULL;
+    if (!user)
+        return TOOL_LATER;
+    Preferences preferences = user->preferences;
+    for (char **text = argv + 1; *text; text++)
+        if (!set_one(work, user, *text, &preferences, error))
+            return TOOL_LATER;
+    return people_set_preferences(work, PREFERENCES_OF_USER, user->id, &preferences, error) &&
+                   work_commit(work, NULL, error)
+               ? TOOL_OK
+               : TOOL_LATER;
 }
 
 static int run_password(Site *site, int argc, char **argv, GError **error)

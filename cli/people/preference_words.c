@@ -28,28 +28,10 @@ static const struct {
     {"receive_own_postings", offsetof(Preferences, receive_own_postings)},
 };
 
-static bool set_mode(int *number, const char *value, bool back, GError **error)
-{
-    DeliveryMode mode;
-    if (!back && !delivery_mode_parse(value, &mode))
-        return fail(error, FAIL_NEVER, "delivery_mode: found \"%s\"; allowed: regular, plaintext_digests, "
-                    "mime_digests, summary_digests, default", value);
-    *number = back ? -1 : (int)mode;
-    return true;
-}
-
-static bool set_status(int *number, const char *value, bool back, GError **error)
-{
-    DeliveryStatus status;
-    if (!back && !delivery_status_parse(value, &status))
-        return fail(error, FAIL_NEVER, "delivery_status: found \"%s\"; allowed: enabled, by_user, by_moderator, "
-                    "by_bounces, default", value);
-    *number = back ? -1 : (int)status;
-    return true;
-}
-
 bool preference_set(Preferences *preferences, const char *name, const char *value, bool *known, GError **error)
 {
+    DeliveryMode mode = 0;
+    DeliveryStatus status = 0;
     bool back = !*value || strcmp(value, "default") == 0;
     *known = true;
     for (size_t at = 0; at < G_N_ELEMENTS(flags); at++) {
@@ -60,16 +42,26 @@ bool preference_set(Preferences *preferences, const char *name, const char *valu
         *(int *)((char *)preferences + flags[at].offset) = back ? -1 : *value == 'y';
         return true;
     }
-    if (strcmp(name, "delivery_mode") == 0)
-        return set_mode(&preferences->delivery_mode, value, back, error);
-    if (strcmp(name, "delivery_status") == 0)
-        return set_status(&preferences->delivery_status, value, back, error);
-    if (strcmp(name, "preferred_language") == 0) {
+    if (strcmp(name, "delivery_mode") == 0) {
+        if (!back && !delivery_mode_parse(value, &mode))
+            return fail(error, FAIL_NEVER,
+                        "delivery_mode: found \"%s\"; allowed: regular, plaintext_digests, "
+                        "mime_digests, summary_digests, default",
+                        value);
+        preferences->delivery_mode = back ? -1 : (int)mode;
+    } else if (strcmp(name, "delivery_status") == 0) {
+        if (!back && !delivery_status_parse(value, &status))
+            return fail(error, FAIL_NEVER,
+                        "delivery_status: found \"%s\"; allowed: enabled, by_user, by_moderator, "
+                        "by_bounces, default",
+                        value);
+        preferences->delivery_status = back ? -1 : (int)status;
+    } else if (strcmp(name, "preferred_language") == 0) {
         if (!back && !language_check("preferred_language", value, error))
             return false;
         g_strlcpy(preferences->preferred_language, back ? "" : value, PREFERENCE_LANGUAGE_SIZE);
-        return true;
+    } else {
+        *known = false;
     }
-    *known = false;
     return true;
 }
