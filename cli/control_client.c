@@ -28,28 +28,6 @@ struct ControlClient {
     int pid;
 };
 
-/* Find the process that called listen() on the socket. */
-static void find_master(ControlClient *client)
-{
-    struct ucred peer;
-    socklen_t length = sizeof peer;
-    if (getsockopt(client->fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
-        return;
-    client->pid = peer.pid;
-    client->pidfd = pidfd_open(peer.pid, 0);
-}
-
-/* A value up to its comment, without the blanks around it. */
-static char *value_of(char *text)
-{
-    for (char *at = text; *at; at++)
-        if (*at == ';' && (at == text || g_ascii_isspace(at[-1]))) {
-            *at = '\0';
-            break;
-        }
-    return g_strdup(g_strstrip(text));
-}
-
 /* [master] runtime_directory of a file that has faults elsewhere; NULL when it cannot be read; g_free(). */
 static char *find_directory(const char *file)
 {
@@ -61,30 +39,27 @@ static char *find_directory(const char *file)
     for (char **line = lines; *line; line++) {
         g_strstrip(*line);
         char *equals = strchr(*line, '=');
-        if (**line == '[') {
+        if (**line == '[')
             inside = g_str_has_prefix(*line, "[master]");
-        } else if (inside && equals && g_str_has_prefix(*line, "runtime_directory")) {
-            return value_of(equals + 1);
+        else if (inside && equals && g_str_has_prefix(*line, "runtime_directory")) {
+            char *value = equals + 1, *comment = value;
+            while (*comment && (*comment != ';' || (comment > value && !g_ascii_isspace(comment[-1]))))
+                comment++;
+            *comment = '\0';
+            return g_strdup(g_strstrip(value));
         }
     }
     return config_default("master", "runtime_directory");
 }
 
-static char *runtime_directory(Site *site, GError **error)
+static ControlClient *open_socket(Site *site, const char *name, GError **error)
 {
     g_autoptr(GError) fault = NULL;
     const Config *config = site_config(site, &fault);
-    if (config)
-        return g_strdup(config_string(config, "master", "runtime_directory"));
-    char *directory = find_directory(site_config_path(site));
-    if (!directory)
+    g_autofree char *directory = config ? g_strdup(config_string(config, "master", "runtime_directory"))
+                                        : find_directory(site_config_path(site));
+    if (!directory && fault)
         g_propagate_error(error, g_steal_pointer(&fault));
-    return directory;
-}
-
-static ControlClient *open_socket(Site *site, const char *name, GError **error)
-{
-    g_autofree char *directory = runtime_directory(site, error);
     int fd = directory ? control_connect(directory, name, ANSWER_SECONDS, error) : -1;
     if (fd < 0)
         return NULL;
@@ -93,28 +68,30 @@ static ControlClient *open_socket(Site *site, const char *name, GError **error)
     return client;
 }
 
-/* The spool, to look at; NULL: it is not there. site_spool() will not do, because it becomes the site's user, and root
- * who starts a master is still needed. */
-static Spool *look_at_spool(Site *site)
-{
-    const Config *config = site_config(site, NULL);
-    return config ? spool_open(config_string(config, "spool", "directory"), NULL) : NULL;
-}
-
 ControlClient *control_client_open(Site *site, GError **error)
 {
+    struct ucred peer;
+    socklen_t length = sizeof peer;
     g_autoptr(GError) fault = NULL;
     ControlClient *client = open_socket(site, CONTROL_SOCKET, &fault);
-    g_autoptr(Spool) spool = !client && g_error_matches(fault, FAIL, FAIL_MISSING) ? look_at_spool(site) : NULL;
-    if (client)
-        find_master(client);
-    else if (spool && spool_has_master(spool))
+    if (client) {
+        /* The master is the process that called listen() on the socket. */
+        if (getsockopt(client->fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0) {
+            client->pid = peer.pid;
+            client->pidfd = pidfd_open(peer.pid, 0);
+        }
+        return client;
+    }
+    /* site_spool() will not do, because it becomes the site's user, and root who starts a master is still needed. */
+    const Config *config = g_error_matches(fault, FAIL, FAIL_MISSING) ? site_config(site, NULL) : NULL;
+    g_autoptr(Spool) spool = config ? spool_open(config_string(config, "spool", "directory"), NULL) : NULL;
+    if (spool && spool_has_master(spool))
         fail(error, FAIL_MISSING, "a master works %s, but nobody answers on its socket: it begins or ends just now, or "
              "[master] runtime_directory was removed and it may not make it again, as its log says then",
              spool_path(spool));
     else
         g_propagate_error(error, g_steal_pointer(&fault));
-    return client;
+    return NULL;
 }
 
 ControlClient *control_client_open_runner(Site *site, const char *runner, unsigned instance, GError **error)

@@ -7,19 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_plain(gunichar c)
-{
-    bool turns = c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
-    return !turns && !g_unichar_iscntrl(c) && c != 0x2028 && c != 0x2029;
-}
-
 static char *made_plain(const char *text, gssize length, const char *kept)
 {
     g_autofree char *valid = g_utf8_make_valid(text, length);
     GString *plain = g_string_sized_new(strlen(valid));
     for (const char *at = valid; *at; at = g_utf8_next_char(at)) {
         gunichar c = g_utf8_get_char(at);
-        g_string_append_unichar(plain, is_plain(c) || (c < 0x80 && strchr(kept, (int)c)) ? c : '?');
+        bool turns = c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+        bool controls = turns || g_unichar_iscntrl(c) || c == 0x2028 || c == 0x2029;
+        g_string_append_unichar(plain, !controls || (c < 0x80 && strchr(kept, (int)c)) ? c : '?');
     }
     return g_string_free(plain, FALSE);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * listrunner(1): global options, the way from words to a verb, help. What a
- * verb does is in its own file.
+ * listrunner(1): global options, the way from words to a verb, and help, which is made from the table of commands
+ * (cli/command.h). What a verb does is in its own file.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,9 +11,12 @@
 
 #include "base/fail.h"
 #include "base/log.h"
+#include "base/near_word.h"
 #include "cli/command.h"
-#include "cli/help.h"
 #include "cli/plain.h"
+
+/* A word further from what was typed than this is no suggestion. */
+#define DISTANCE_MAX 2
 
 static char *config_path_given;
 static gboolean version_asked, help_asked;
@@ -28,6 +31,139 @@ static const GOptionEntry first_options[] = {
     {"version", 0, 0, G_OPTION_ARG_NONE, &version_asked, "show the version", NULL},
     G_OPTION_ENTRY_NULL,
 };
+
+/* ---- help ---- */
+
+/* In the functions below, path is the words before the verb, "listrunner list"; verbs is the table of one group, or
+ * `commands`. */
+
+/* Find the verb of that name; NULL: there is none. */
+static const Command *help_find(const Command *const *verbs, const char *name)
+{
+    for (size_t i = 0; verbs && verbs[i]; i++)
+        if (strcmp(verbs[i]->name, name) == 0)
+            return verbs[i];
+    return NULL;
+}
+
+/* Say on standard error that there is no such verb, and which one may be meant. */
+static void help_unknown(const Command *const *verbs, const char *path, const char *word)
+{
+    NearWord near = {word, NULL, DISTANCE_MAX + 1};
+    const char *words = strchr(path, ' '), *begun = NULL; /* by the word */
+    g_autofree char *shown = g_utf8_make_valid(word, -1);
+    for (size_t i = 0; verbs[i] && !begun; i++)
+        if (strlen(word) >= 2 && g_str_has_prefix(verbs[i]->name, word))
+            begun = verbs[i]->name;
+        else
+            near_word_offer(&near, verbs[i]->name);
+    const char *meant = begun ? begun : near.best;
+    if (meant)
+        fprintf(stderr, "%s: there is no verb '%s'; did you mean '%s'?\n", path, shown, meant);
+    else
+        fprintf(stderr, "%s: there is no verb '%s'\n", path, shown);
+    fprintf(stderr, "See listrunner help%s.\n", words ? words : "");
+}
+
+static void show_verbs(const Command *const *verbs, FILE *to)
+{
+    size_t width = 0;
+    for (size_t i = 0; verbs[i]; i++)
+        width = MAX(width, strlen(verbs[i]->name));
+    for (size_t i = 0; verbs[i]; i++)
+        fprintf(to, "  %-*s  %s\n", (int)width, verbs[i]->name, verbs[i]->summary);
+}
+
+static void show_options(const GOptionEntry *options, FILE *to)
+{
+    if (!options || !options->long_name)
+        return;
+    fputs("\nOptions:\n", to);
+    for (; options->long_name; options++) {
+        g_autoptr(GString) left = g_string_new("  ");
+        if (options->short_name)
+            g_string_append_printf(left, "-%c, ", options->short_name);
+        g_string_append_printf(left, "--%s", options->long_name);
+        if (options->arg_description)
+            g_string_append_printf(left, "=%s", options->arg_description);
+        if (left->len < 26)
+            fprintf(to, "%-26s  %s\n", left->str, options->description);
+        else
+            fprintf(to, "%s\n%-26s  %s\n", left->str, "", options->description);
+    }
+}
+
+/* Write a verb's or a group's help; command NULL: the overview. path is then that of the command itself. Return
+ * TOOL_OK. */
+static int help_show(const Command *command, const char *path, FILE *to)
+{
+    if (!command) {
+        fputs("Usage: listrunner [-c FILE] VERB [ARGUMENTS]\n"
+              "       listrunner help [VERB ...]\n"
+              "       listrunner --version\n"
+              "\n"
+              "Verbs:\n",
+              to);
+        show_verbs(commands, to);
+        fputs("\nOptions of every verb:\n"
+              "  -c, --config=FILE  read FILE instead of " CONFIG_FILE "\n"
+              "  -h, --help         show help\n"
+              "\nThe whole is in listrunner(1), the configuration in listrunner.conf(5).\n",
+              to);
+    } else if (command->verbs) {
+        fprintf(to, "Usage: %s VERB [ARGUMENTS]\n\n%s.\n\nVerbs:\n", path, command->summary);
+        show_verbs(command->verbs, to);
+        fprintf(to, "\nSee %s VERB --help.\n", path);
+    } else {
+        fprintf(to, "Usage: %s%s%s%s\n\n%s.\n", path, command->options ? " [OPTIONS]" : "",
+                *command->arguments ? " " : "", command->arguments, command->summary);
+        show_options(command->options, to);
+        if (command->details)
+            fprintf(to, "\n%s\n", command->details);
+    }
+    return TOOL_OK;
+}
+
+/* Run `listrunner help [--words] [VERB ...]`, and return an exit code. argv[0] is "help". --words is for shell
+ * completion: it prints verbs, options and arguments one a line. */
+static int help_run(int argc, char **argv)
+{
+    bool words = argc > 1 && strcmp(argv[1], "--words") == 0;
+    const Command *command = NULL;
+    const Command *const *verbs = commands;
+    g_autoptr(GString) path = g_string_new("listrunner");
+    for (int i = words ? 2 : 1; i < argc; i++) {
+        const Command *next = help_find(verbs, argv[i]);
+        if (!next && verbs) {
+            help_unknown(verbs, path->str, argv[i]);
+            return TOOL_USAGE;
+        }
+        if (!next) {
+            fprintf(stderr, "listrunner help: %s has no verbs of its own\n", path->str);
+            return TOOL_USAGE;
+        }
+        command = next;
+        verbs = command->verbs;
+        g_string_append_printf(path, " %s", next->name);
+    }
+    if (!words)
+        return help_show(command, path->str, stdout);
+    /* For programs (shell completion): verbs as "NAME", options as "--NAME<tab>ARGUMENT", arguments as "=LIST [FILE]".
+     * */
+    for (size_t i = 0; verbs && verbs[i]; i++)
+        puts(verbs[i]->name);
+    if (!command)
+        puts("help");
+    if (command && !verbs) {
+        printf("=%s\n", command->arguments);
+        for (const GOptionEntry *option = command->options; option && option->long_name; option++)
+            printf("--%s\t%s\n", option->long_name, option->arg_description ? option->arg_description : "");
+    }
+    puts("--config\tFILE\n--help\t");
+    return TOOL_OK;
+}
+
+/* ---- options ---- */
 
 static bool is_switch(const GOptionEntry *options, const char *name, size_t length)
 {
@@ -131,29 +267,6 @@ static int report(const char *path, GError *error)
     return command_exit_code(error);
 }
 
-static int check_count(const Command *command, int count, GError **error)
-{
-    if (count < command->least)
-        return command_usage(error, "arguments are missing: %s", command->arguments);
-    if (command->most >= 0 && count > command->most) {
-        if (command->most == 0)
-            return command_usage(error, "takes no arguments");
-        return command_usage(error, "too many arguments: %s is what it takes", command->arguments);
-    }
-    return TOOL_OK;
-}
-
-static int run_command(const Command *command, int argc, char **argv, GError **error)
-{
-    int refusal = check_count(command, argc - 1, error);
-    if (refusal)
-        return refusal;
-    g_autoptr(Site) site = site_new(config_path_given);
-    if (command->run_kind)
-        return command->run_kind(site, command->kind, argv + 1, error);
-    return command->run(site, argc - 1, argv + 1, error);
-}
-
 /* argv[0] is the word that named the command (or the program); path grows
  * with each word. */
 static int dispatch(const Command *command, GString *path, int argc, char **argv)
@@ -169,7 +282,18 @@ static int dispatch(const Command *command, GString *path, int argc, char **argv
     if (help_asked)
         return help_show(command, path->str, stdout);
     if (!verbs) {
-        int code = run_command(command, argc, argv, &error);
+        int code, count = argc - 1;
+        g_autoptr(Site) site = site_new(config_path_given);
+        if (count < command->least)
+            code = command_usage(&error, "arguments are missing: %s", command->arguments);
+        else if (command->most == 0 && count > 0)
+            code = command_usage(&error, "takes no arguments");
+        else if (command->most > 0 && count > command->most)
+            code = command_usage(&error, "too many arguments: %s is what it takes", command->arguments);
+        else if (command->run_kind)
+            code = command->run_kind(site, command->kind, argv + 1, &error);
+        else
+            code = command->run(site, count, argv + 1, &error);
         return error ? report(path->str, error) : code;
     }
     if (argc < 2) {
