@@ -24,19 +24,6 @@ void desk_clear(Desk *desk)
 
 /* ---- opening ---- */
 
-/* Find the list of the path and the person's relation to it; a list of others looks like none. */
-static bool open_list(Desk *desk, unsigned right)
-{
-    GError *error = NULL;
-    desk->list = list_by_id(desk_store(desk), desk->call->args[0], &error);
-    desk->by = desk->list ? standing_of(desk->standing, desk->list) : BY_STRANGER;
-    if (desk->by == BY_STRANGER)
-        web_missing(desk->call, error);
-    else if (!authority_covers(right, desk->by))
-        web_notice(desk->call, 403, "for_owners", NULL);
-    return !desk->call->answered;
-}
-
 bool desk_open(Desk *desk, WebCall *call, unsigned right)
 {
     GError *error = NULL;
@@ -51,11 +38,18 @@ bool desk_open(Desk *desk, WebCall *call, unsigned right)
         web_fail(call, error);
         return false;
     }
-    if (right == 0 && !standing_any(desk->standing))
+    if (right != 0) { /* a list of others looks like none */
+        desk->list = list_by_id(desk_store(desk), call->args[0], &error);
+        desk->by = desk->list ? standing_of(desk->standing, desk->list) : BY_STRANGER;
+        if (desk->by == BY_STRANGER)
+            web_missing(call, error);
+        else if (!authority_covers(right, desk->by))
+            web_notice(call, 403, "for_owners", NULL);
+    } else if (!standing_any(desk->standing)) {
         web_notice(call, 403, "runs_no_list", NULL);
-    else if (right == 0 || open_list(desk, right))
-        if (strcmp(http_verb(call->http), "POST") == 0 && !web_my_mark_good(call, desk->person))
-            web_notice(call, 400, "form_too_old", NULL);
+    }
+    if (!call->answered && strcmp(http_verb(call->http), "POST") == 0 && !web_my_mark_good(call, desk->person))
+        web_notice(call, 400, "form_too_old", NULL);
     return !call->answered;
 }
 
@@ -141,23 +135,6 @@ void desk_refuse(Desk *desk, GError *error, DeskShow *show, json_t *view)
 
 /* ---- lists ---- */
 
-/* The List-Ids behind `after` of the lists that are the person's by a role, in order; of borrowed strings. */
-static GPtrArray *own_ids(const Standing *standing, const char *after)
-{
-    GPtrArray *ids = g_ptr_array_new();
-    GHashTable *const sets[] = {standing->owned, standing->moderated};
-    for (unsigned i = 0; i < G_N_ELEMENTS(sets); i++) {
-        GHashTableIter at;
-        void *id;
-        g_hash_table_iter_init(&at, sets[i]);
-        while (g_hash_table_iter_next(&at, &id, NULL))
-            if ((!after || strcmp(id, after) > 0) && (i == 0 || !g_hash_table_contains(standing->owned, id)))
-                g_ptr_array_add(ids, id);
-    }
-    g_ptr_array_sort(ids, bytes_compare_texts);
-    return ids;
-}
-
 static int by_list_id(const void *one, const void *other)
 {
     return strcmp((*(const List *const *)one)->list_id, (*(const List *const *)other)->list_id);
@@ -177,16 +154,24 @@ static bool add_page(GPtrArray *lists, Store *store, const char *domain, const c
 static GPtrArray *own_lists(const Desk *desk, const char *after, GError **error)
 {
     const Standing *standing = desk->standing;
+    GHashTable *const sets[] = {standing->owned, standing->moderated};
     g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func((GDestroyNotify)list_free);
+    GHashTableIter at;
+    void *key;
     if (standing->site)
         return add_page(lists, desk_store(desk), NULL, after, error) ? g_steal_pointer(&lists) : NULL;
-    GHashTableIter at;
-    void *domain;
     g_hash_table_iter_init(&at, standing->domains);
-    while (g_hash_table_iter_next(&at, &domain, NULL))
-        if (!add_page(lists, desk_store(desk), domain, after, error))
+    while (g_hash_table_iter_next(&at, &key, NULL))
+        if (!add_page(lists, desk_store(desk), key, after, error))
             return NULL;
-    g_autoptr(GPtrArray) ids = own_ids(standing, after);
+    g_autoptr(GPtrArray) ids = g_ptr_array_new(); /* of the lists that are the person's by a role */
+    for (unsigned i = 0; i < G_N_ELEMENTS(sets); i++) {
+        g_hash_table_iter_init(&at, sets[i]);
+        while (g_hash_table_iter_next(&at, &key, NULL))
+            if ((!after || strcmp(key, after) > 0) && (i == 0 || !g_hash_table_contains(standing->owned, key)))
+                g_ptr_array_add(ids, key);
+    }
+    g_ptr_array_sort(ids, bytes_compare_texts);
     for (guint i = 0; i < MIN(ids->len, DESK_PAGE + 1); i++) {
         List *list = list_by_id(desk_store(desk), ids->pdata[i], error);
         if (!list)
@@ -223,34 +208,22 @@ static void get_lists(WebCall *call)
     desk_page(&desk, 200, "desk_lists", view);
 }
 
-/* How much there is of something; false: the store failed. */
-static bool set_counts(const Desk *desk, json_t *view, GError **error)
-{
-    int64_t held, scheduled, members;
-    const char *id = desk->list->list_id;
-    if (!held_total(desk_store(desk), id, &held, error) || !scheduled_count(desk_store(desk), id, &scheduled, error) ||
-        !member_count(desk_store(desk), id, ROLE_MEMBER, &members, error))
-        return false;
-    json_object_set_new(view, "held", json_integer(held));
-    json_object_set_new(view, "scheduled", json_integer(scheduled));
-    json_object_set_new(view, "members", json_integer(members));
-    json_object_set_new(view, "posts", json_integer(desk->list->post_id - 1));
-    return true;
-}
-
 static void get_list(WebCall *call)
 {
     GError *error = NULL;
     g_auto(Desk) desk = {0};
+    int64_t held, scheduled, members;
     if (!desk_open(&desk, call, MAY_MODERATOR))
         return;
-    json_t *view = json_object();
-    if (set_counts(&desk, view, &error)) {
-        desk_page(&desk, 200, "desk_list", view);
-        return;
-    }
-    json_decref(view);
-    web_fail(call, error);
+    Store *store = desk_store(&desk);
+    const char *id = desk.list->list_id;
+    if (held_total(store, id, &held, &error) && scheduled_count(store, id, &scheduled, &error) &&
+        member_count(store, id, ROLE_MEMBER, &members, &error))
+        desk_page(&desk, 200, "desk_list",
+                  json_pack("{sI sI sI sI}", "held", (json_int_t)held, "scheduled", (json_int_t)scheduled, "members",
+                            (json_int_t)members, "posts", (json_int_t)(desk.list->post_id - 1)));
+    else
+        web_fail(call, error);
 }
 
 const WebRoute web_desk[] = {

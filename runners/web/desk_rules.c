@@ -67,64 +67,8 @@ static void get_bans(WebCall *call)
         show_bans(&desk, 200, json_pack("{sb}", "done", done != NULL));
 }
 
-/* Ban each line that was typed; one that is banned already stays so. */
-static bool impose_all(const Desk *desk, Work *work, GError **error)
-{
-    g_auto(GStrv) lines = g_strsplit_set(web_field(desk->call, "add"), "\r\n", -1);
-    for (char **line = lines; *line; line++) {
-        g_autoptr(GError) refusal = NULL;
-        if (!*g_strstrip(*line) || ban_impose(work, desk->list, *line, &refusal) ||
-            g_error_matches(refusal, FAIL, FAIL_EXISTS))
-            continue;
-        return fail_with(error, &refusal);
-    }
-    return true;
-}
-
-/* Lift those that are ticked; one that is gone already is no fault. */
-static bool lift_all(const Desk *desk, Work *work, GError **error)
-{
-    GHashTableIter at;
-    void *name;
-    g_hash_table_iter_init(&at, desk->call->form);
-    while (g_hash_table_iter_next(&at, &name, NULL)) {
-        g_autoptr(GError) refusal = NULL;
-        if (!g_str_has_prefix(name, TICKED) ||
-            ban_lift(work, desk->list, (const char *)name + strlen(TICKED), &refusal) ||
-            g_error_matches(refusal, FAIL, FAIL_MISSING))
-            continue;
-        return fail_with(error, &refusal);
-    }
-    return true;
-}
-
-/* Show what the bans that were typed would have done, and ask. */
-static void try_bans(const Desk *desk)
-{
-    json_t *bans = json_array();
-    const char *typed = web_field(desk->call, "add");
-    g_auto(GStrv) lines = g_strsplit_set(typed, "\r\n", -1);
-    for (char **line = lines; *line; line++)
-        if (*g_strstrip(*line))
-            json_array_append_new(bans, json_string(*line));
-    desk_try(desk, 200, "desk_try",
-             json_pack("{ss s[{ss ss}]}", "page", "bans", "fields", "name", "add", "value", typed),
-             json_pack("{so}", "bans", bans));
-}
-
-/* Was a ban typed or ticked? */
-static bool has_orders(WebCall *call)
-{
-    GHashTableIter at;
-    void *name;
-    const char *typed = web_field(call, "add");
-    g_hash_table_iter_init(&at, call->form);
-    while (g_hash_table_iter_next(&at, &name, NULL))
-        if (g_str_has_prefix(name, TICKED))
-            return true;
-    return typed[strspn(typed, " \t\r\n")] != '\0';
-}
-
+/* Each line that was typed is banned, and those that are ticked are lifted, or all stays as it is. With "try" the page
+ * shows instead what the bans that were typed would have done. */
 static void post_bans(WebCall *call)
 {
     GError *error = NULL;
@@ -132,15 +76,39 @@ static void post_bans(WebCall *call)
     g_autoptr(Work) work = desk_open(&desk, call, MAY_LIST) ? desk_begin(&desk) : NULL;
     if (!work)
         return;
-    if (!impose_all(&desk, work, &error) || !lift_all(&desk, work, &error)) {
+    bool done = true, any = false;
+    const char *typed = web_field(call, "add");
+    g_autoptr(json_t) bans = json_array();
+    g_auto(GStrv) lines = g_strsplit_set(typed, "\r\n", -1);
+    for (char **line = lines; done && *line; line++) {
+        g_autoptr(GError) refusal = NULL;
+        if (!*g_strstrip(*line))
+            continue;
+        any = true;
+        json_array_append_new(bans, json_string(*line));
+        done = ban_impose(work, desk.list, *line, &refusal) || fail_unless(&error, FAIL_EXISTS, &refusal);
+    }
+    GHashTableIter at;
+    void *name;
+    g_hash_table_iter_init(&at, call->form);
+    while (done && g_hash_table_iter_next(&at, &name, NULL)) {
+        g_autoptr(GError) refusal = NULL;
+        if (!g_str_has_prefix(name, TICKED))
+            continue;
+        any = true;
+        done = ban_lift(work, desk.list, (const char *)name + strlen(TICKED), &refusal) ||
+               fail_unless(&error, FAIL_MISSING, &refusal);
+    }
+    if (!done) {
         work_cancel(work);
-        json_t *view = json_pack("{ss}", "lines", web_field(call, "add"));
-        desk_refuse(&desk, error, show_bans, view);
+        desk_refuse(&desk, error, show_bans, json_pack("{ss}", "lines", typed));
     } else if (web_has_field(call, "try")) {
         work_cancel(work); /* they may be imposed */
-        try_bans(&desk);
+        desk_try(&desk, 200, "desk_try",
+                 json_pack("{ss s[{ss ss}]}", "page", "bans", "fields", "name", "add", "value", typed),
+                 json_pack("{sO}", "bans", bans));
     } else if (web_commit(call, work)) {
-        desk_see(&desk, has_orders(call) ? "/bans?done=1" : "/bans");
+        desk_see(&desk, any ? "/bans?done=1" : "/bans");
     }
 }
 
@@ -223,35 +191,30 @@ static bool remove_row(const Desk *desk, Work *work, const char *mark, GError **
     return header_rows_remove(work, desk->list->list_id, position, error);
 }
 
-/* Show what the row that was typed would have done, and ask. */
-static void try_row(const Desk *desk)
-{
-    static const char *const names[] = {"header", "pattern", "target"};
-    json_t *fields = json_array();
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-        json_array_append_new(fields, json_pack("{ss ss}", "name", names[i], "value", web_field(desk->call, names[i])));
-    const char *target = web_field(desk->call, "target");
-    g_autofree char *header = g_ascii_strdown(web_field(desk->call, "header"), -1);
-    desk_try(desk, 200, "desk_try", json_pack("{ss so}", "page", "header-matches", "fields", fields),
-             json_pack("{s[{ss ss ss*}]}", "header_matches", "header", g_strstrip(header), "pattern",
-                       web_field(desk->call, "pattern"), "action", *target ? target : NULL));
-}
-
+/* One row is removed or added. With "try" the page shows instead what a new row would have done. */
 static void post_rows(WebCall *call)
 {
+    static const char *const names[] = {"header", "pattern", "target"};
     GError *error = NULL;
     g_auto(Desk) desk = {0};
     g_autoptr(Work) work = desk_open(&desk, call, MAY_LIST) ? desk_begin(&desk) : NULL;
     if (!work)
         return;
-    const char *mark = web_field(call, "remove");
+    const char *mark = web_field(call, "remove"), *pattern = web_field(call, "pattern");
     if (!(*mark ? remove_row(&desk, work, mark, &error) : add_row(&desk, work, &error))) {
         work_cancel(work);
         desk_refuse(&desk, error, show_rows,
-                    json_pack("{ss ss}", "header", web_field(call, "header"), "pattern", web_field(call, "pattern")));
+                    json_pack("{ss ss}", "header", web_field(call, "header"), "pattern", pattern));
     } else if (!*mark && web_has_field(call, "try")) {
         work_cancel(work); /* it may be added */
-        try_row(&desk);
+        json_t *fields = json_array();
+        for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+            json_array_append_new(fields, json_pack("{ss ss}", "name", names[i], "value", web_field(call, names[i])));
+        const char *target = web_field(call, "target");
+        g_autofree char *header = g_ascii_strdown(web_field(call, "header"), -1);
+        desk_try(&desk, 200, "desk_try", json_pack("{ss so}", "page", "header-matches", "fields", fields),
+                 json_pack("{s[{ss ss ss*}]}", "header_matches", "header", g_strstrip(header), "pattern", pattern,
+                           "action", *target ? target : NULL));
     } else if (web_commit(call, work)) {
         desk_see(&desk, "/header-matches?done=1");
     }

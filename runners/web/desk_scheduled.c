@@ -36,20 +36,6 @@ static char *zone_name(const char *zone)
     return g_strconcat("UTC", strcmp(zone, UTC) == 0 ? "" : zone, NULL);
 }
 
-static void set_zones(json_t *view, const char *chosen)
-{
-    json_t *choices = json_array();
-    for (size_t at = 0; at < G_N_ELEMENTS(zones); at++) {
-        g_autofree char *name = zone_name(zones[at]);
-        json_array_append_new(choices, json_pack("{ss ss sb}", "value", zones[at], "text", name, "selected",
-                                                 strcmp(zones[at], chosen) == 0));
-    }
-    g_autofree char *name = zone_name(chosen);
-    json_object_set_new(view, "zones", choices);
-    json_object_set_new(view, "zone", json_string(chosen));
-    json_object_set_new(view, "zone_name", json_string(name));
-}
-
 /* ---- showing ---- */
 
 typedef struct PostRows {
@@ -59,8 +45,14 @@ typedef struct PostRows {
     bool more;
 } PostRows;
 
-static json_t *post_view(const PostRows *self, const Scheduled *post)
+static bool add_post(const Scheduled *post, void *data)
 {
+    PostRows *self = data;
+    if (self->asked != 0 && post->number != self->asked)
+        return true;
+    self->more = json_array_size(self->rows) >= DESK_PAGE;
+    if (self->more)
+        return false;
     g_autoptr(GDateTime) due = g_date_time_new_from_unix_utc(post->due_at / CLOCK_SECOND);
     g_autoptr(GDateTime) here = g_date_time_to_timezone(due, self->zone);
     g_autofree char *day = g_date_time_format(here, "%Y-%m-%d"), *minute = g_date_time_format(here, "%H:%M");
@@ -72,18 +64,8 @@ static json_t *post_view(const PostRows *self, const Scheduled *post)
     desk_set_line(view, "author", post->author ? post->author : post->sender);
     if (fault)
         desk_set_line(view, "trouble", fault);
-    return view;
-}
-
-static bool add_post(const Scheduled *post, void *data)
-{
-    PostRows *self = data;
-    if (self->asked != 0 && post->number != self->asked)
-        return true;
-    self->more = json_array_size(self->rows) >= DESK_PAGE;
-    if (!self->more)
-        json_array_append_new(self->rows, post_view(self, post));
-    return !self->more;
+    json_array_append_new(self->rows, view);
+    return true;
 }
 
 /* view is taken. */
@@ -100,7 +82,16 @@ static void show_posts(Desk *desk, json_t *view, int status, const char *zone, i
     }
     json_object_set_new(view, "some", json_boolean(json_array_size(rows.rows) > 0));
     json_object_set_new(view, "more", json_boolean(rows.more));
-    set_zones(view, zone);
+    json_t *choices = json_array();
+    for (size_t at = 0; at < G_N_ELEMENTS(zones); at++) {
+        g_autofree char *text = zone_name(zones[at]);
+        json_array_append_new(choices, json_pack("{ss ss sb}", "value", zones[at], "text", text, "selected",
+                                                 strcmp(zones[at], zone) == 0));
+    }
+    g_autofree char *name = zone_name(zone);
+    json_object_set_new(view, "zones", choices);
+    json_object_set_new(view, "zone", json_string(zone));
+    json_object_set_new(view, "zone_name", json_string(name));
     desk_page(desk, status, "desk_scheduled", view);
 }
 
@@ -147,53 +138,54 @@ static bool change(const Desk *desk, Work *work, const char *word, int64_t due, 
                                        : scheduled_post_drop(work, number, error);
 }
 
-static void do_it(Desk *desk, const char *word, const char *zone, int64_t due)
-{
-    g_autoptr(GError) error = NULL;
-    g_autoptr(Work) work = desk_begin(desk);
-    if (!work)
-        return;
-    if (!change(desk, work, word, due, &error)) {
-        work_cancel(work);
-        if (g_error_matches(error, FAIL, FAIL_NEVER)) {
-            json_t *view = json_object();
-            desk_set_line(view, "fault", error->message);
-            show_posts(desk, view, 400, zone, 0);
-            return;
-        }
-        if (!g_error_matches(error, FAIL, FAIL_MISSING)) {
-            web_fail(desk->call, g_steal_pointer(&error));
-            return;
-        }
-        word = "gone";
-    } else if (!web_commit(desk->call, work)) {
-        return;
-    }
-    g_autofree char *escaped = g_uri_escape_string(zone, NULL, false);
-    g_autofree char *path = g_strdup_printf("/scheduled?done=%s&zone=%s", word, escaped);
-    desk_see(desk, path);
-}
-
 /* A post that is sent or cancelled cannot be called back, so both are asked about. */
 static void post_posts(WebCall *call)
 {
     int64_t due = 0;
     json_t *refusal = NULL;
+    g_autoptr(GError) error = NULL;
     g_auto(Desk) desk = {0};
     if (!desk_open(&desk, call, MAY_MODERATOR))
         return;
     const char *word = web_field(call, "do"), *zone = zone_of(web_field(call, "zone"));
-    bool sends = strcmp(word, "send") == 0, cancels = strcmp(word, "cancel") == 0;
+    bool sends = strcmp(word, "send") == 0, cancels = strcmp(word, "cancel") == 0, moves = strcmp(word, "move") == 0;
     int64_t asked = g_ascii_strtoll(web_field(call, "post"), NULL, 10);
-    if (!sends && !cancels && strcmp(word, "move") != 0)
+    if (!sends && !cancels && !moves) {
         show_posts(&desk, json_object(), 400, zone, 0);
-    else if ((sends || cancels) && !*web_field(call, "confirm") && asked > 0)
+        return;
+    }
+    if (!moves && !*web_field(call, "confirm") && asked > 0) {
         show_posts(&desk, json_pack("{sb sb sb}", "asks", true, "asks_send", sends, "asks_cancel", cancels), 200, zone,
                    asked);
-    else if (!sends && !cancels && !read_time(call, zone, &due, &refusal))
+        return;
+    }
+    if (moves && !read_time(call, zone, &due, &refusal)) {
         show_posts(&desk, refusal, 400, zone, 0);
-    else
-        do_it(&desk, word, zone, due);
+        return;
+    }
+    g_autoptr(Work) work = desk_begin(&desk);
+    if (!work)
+        return;
+    if (change(&desk, work, word, due, &error)) {
+        if (!web_commit(call, work))
+            return;
+    } else {
+        work_cancel(work);
+        if (g_error_matches(error, FAIL, FAIL_NEVER)) {
+            json_t *view = json_object();
+            desk_set_line(view, "fault", error->message);
+            show_posts(&desk, view, 400, zone, 0);
+            return;
+        }
+        if (!g_error_matches(error, FAIL, FAIL_MISSING)) {
+            web_fail(call, g_steal_pointer(&error));
+            return;
+        }
+        word = "gone";
+    }
+    g_autofree char *escaped = g_uri_escape_string(zone, NULL, false);
+    g_autofree char *path = g_strdup_printf("/scheduled?done=%s&zone=%s", word, escaped);
+    desk_see(&desk, path);
 }
 
 const WebRoute web_desk_scheduled[] = {

@@ -117,37 +117,7 @@ static bool compare(const Desk *desk, const ListSetting *setting, Difference **d
     return true;
 }
 
-/* All that the form would change (of Difference). Refusals go into faults, name -> text. NULL: the store failed. */
-static GPtrArray *compare_all(const Desk *desk, const DeskGroup *group, GHashTable *faults, GError **error)
-{
-    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(difference_free);
-    g_auto(GStrv) names = desk_group_names(group);
-    for (char **name = names; *name; name++) {
-        Difference *one;
-        g_autoptr(GError) refusal = NULL;
-        if (!compare(desk, list_setting_find(*name, NULL), &one, &refusal)) {
-            if (!g_error_matches(refusal, FAIL, FAIL_NEVER)) {
-                g_propagate_error(error, g_steal_pointer(&refusal));
-                return NULL;
-            }
-            g_hash_table_insert(faults, g_strdup(*name), g_strdup(refusal->message));
-        } else if (one) {
-            g_ptr_array_add(all, one);
-        }
-    }
-    return g_steal_pointer(&all);
-}
-
 /* ---- the form ---- */
-
-static json_t *choice_views(const ListSetting *setting, const char *value)
-{
-    json_t *choices = json_array();
-    g_auto(GStrv) words = g_strsplit(setting->type == SETTING_BOOL ? "yes|no" : setting->choices, "|", -1);
-    for (char **word = words; *word; word++)
-        json_array_append_new(choices, json_pack("{ss sb}", "value", *word, "selected", g_str_equal(*word, value)));
-    return choices;
-}
 
 static json_t *setting_view(const Desk *desk, const ListSetting *setting, const char *fault)
 {
@@ -155,27 +125,26 @@ static json_t *setting_view(const Desk *desk, const ListSetting *setting, const 
     const char *help = theme_text(call->web->theme, call->language, setting->about);
     g_autofree char *sent = fault ? sent_text(desk->call, setting) : NULL, *now = form_text(desk->list, setting);
     const char *value = sent ? sent : now;
+    json_t *choices = json_array();
     json_t *view = json_pack("{ss ss sb ss ss* ss* ss* sb}", "name", setting->name, "help", help, "help_is_english",
                              help == setting->about && strcmp(call->language, "en") != 0, "value", value, "unit",
                              setting->unit, "example", setting->example, "fault", fault, "fixed",
                              !authority_covers(authority_of_setting(setting), desk->by));
-    switch (setting->type) {
-    case SETTING_BOOL:
-    case SETTING_CHOICE:
-        json_object_set_new(view, "choices", choice_views(setting, value));
-        break;
-    case SETTING_TEXT:
-    case SETTING_WORDS:
+    if (setting->type == SETTING_BOOL || setting->type == SETTING_CHOICE) {
+        g_auto(GStrv) words = g_strsplit(setting->type == SETTING_BOOL ? "yes|no" : setting->choices, "|", -1);
+        for (char **word = words; *word; word++)
+            json_array_append_new(choices, json_pack("{ss sb}", "value", *word, "selected", g_str_equal(*word, value)));
+        json_object_set(view, "choices", choices);
+    } else if (setting->type == SETTING_TEXT || setting->type == SETTING_WORDS) {
         json_object_set_new(view, setting->type == SETTING_TEXT ? "is_text" : "is_words", json_true());
         json_object_set_new(view, "is_area", json_true());
-        break;
-    case SETTING_PASSWORD:
+    } else if (setting->type == SETTING_PASSWORD) {
         json_object_set_new(view, "is_password", json_true());
         json_object_set_new(view, "value", json_string(""));
-        break;
-    default:
+    } else {
         json_object_set_new(view, "is_line", json_true());
     }
+    json_decref(choices);
     return view;
 }
 
@@ -241,34 +210,29 @@ static json_t *words_without(const char *words, const char *others)
     return left;
 }
 
-static json_t *difference_view(const Difference *one)
-{
-    g_autofree char *seen = hash_of(one->before);
-    const SettingType type = one->setting->type;
-    json_t *view = json_pack("{ss ss ss}", "name", one->setting->name, "seen", seen, "value", one->after);
-    if (type == SETTING_WORDS) {
-        json_object_set_new(view, "removed", words_without(one->before, one->after));
-        json_object_set_new(view, "added", words_without(one->after, one->before));
-        json_object_set_new(view, "is_words", json_true());
-    } else if (type == SETTING_PASSWORD) {
-        json_object_set_new(view, "is_password", json_true());
-        json_object_set_new(view, "is_dropped", json_boolean(!*one->after));
-    } else {
-        json_object_set_new(view, "before", json_string(one->before));
-        json_object_set_new(view, "after", json_string(one->after));
-        json_object_set_new(view, "is_value", json_true());
-    }
-    return view;
-}
-
 static void show_difference(const Desk *desk, const DeskGroup *group, const GPtrArray *all, bool again)
 {
     json_t *changes = json_array(), *values = json_object();
     for (guint i = 0; i < all->len; i++) {
         const Difference *one = all->pdata[i];
-        json_array_append_new(changes, difference_view(one));
-        if (one->setting->type != SETTING_PASSWORD) /* it decides about no post of a trial */
-            json_object_set_new(values, one->setting->name, json_string(one->after));
+        g_autofree char *seen = hash_of(one->before);
+        json_t *view = json_pack("{ss ss ss}", "name", one->setting->name, "seen", seen, "value", one->after);
+        json_array_append_new(changes, view);
+        if (one->setting->type == SETTING_PASSWORD) { /* it decides about no post of a trial */
+            json_object_set_new(view, "is_password", json_true());
+            json_object_set_new(view, "is_dropped", json_boolean(!*one->after));
+            continue;
+        }
+        json_object_set_new(values, one->setting->name, json_string(one->after));
+        if (one->setting->type == SETTING_WORDS) {
+            json_object_set_new(view, "removed", words_without(one->before, one->after));
+            json_object_set_new(view, "added", words_without(one->after, one->before));
+            json_object_set_new(view, "is_words", json_true());
+        } else {
+            json_object_set_new(view, "before", json_string(one->before));
+            json_object_set_new(view, "after", json_string(one->after));
+            json_object_set_new(view, "is_value", json_true());
+        }
     }
     desk_try(desk, again ? 409 : 200, "desk_difference",
              json_pack("{so ss sb}", "changes", changes, "group", group->path, "again", again),
@@ -289,27 +253,20 @@ static bool was_seen(WebCall *call, const GPtrArray *all)
 
 /* ---- saving ---- */
 
-/* Does the list still have the old values, now that nobody else can change it? */
-static bool still_so(const Desk *desk, const GPtrArray *all, bool *so, GError **error)
-{
-    g_autoptr(List) now = list_by_id(desk_store(desk), desk->list->list_id, error);
-    *so = now != NULL;
-    for (guint i = 0; *so && i < all->len; i++) {
-        const Difference *one = all->pdata[i];
-        g_autofree char *value = list_get(now, one->setting->name, NULL);
-        *so = g_strcmp0(value, one->before) == 0;
-    }
-    return now != NULL;
-}
-
 static void save(Desk *desk, const DeskGroup *group, const GPtrArray *all)
 {
     GError *error = NULL;
-    bool so;
     g_autoptr(Work) work = desk_begin(desk);
     if (!work)
         return;
-    bool done = still_so(desk, all, &so, &error);
+    /* Does the list still have the old values, now that nobody else can change it? */
+    g_autoptr(List) now = list_by_id(desk_store(desk), desk->list->list_id, &error);
+    bool done = now != NULL, so = true;
+    for (guint i = 0; done && so && i < all->len; i++) {
+        const Difference *one = all->pdata[i];
+        g_autofree char *value = list_get(now, one->setting->name, NULL);
+        so = g_strcmp0(value, one->before) == 0;
+    }
     for (guint i = 0; done && so && i < all->len; i++) {
         const Difference *one = all->pdata[i];
         done = change_setting(work, desk->list, one->setting->name, one->after, &error);
@@ -331,12 +288,25 @@ static void post_settings(WebCall *call)
     const DeskGroup *group = find_group(&desk, call);
     if (!group)
         return;
+    /* All that the form would change, of Difference; refusals of it, by name. */
+    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(difference_free);
     g_autoptr(GHashTable) faults = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    g_autoptr(GPtrArray) all = compare_all(&desk, group, faults, &error);
+    g_auto(GStrv) names = desk_group_names(group);
+    for (char **name = names; *name; name++) {
+        Difference *one;
+        if (compare(&desk, list_setting_find(*name, NULL), &one, &error)) {
+            if (one)
+                g_ptr_array_add(all, one);
+        } else if (g_error_matches(error, FAIL, FAIL_NEVER)) {
+            g_hash_table_insert(faults, g_strdup(*name), g_strdup(error->message));
+            g_clear_error(&error);
+        } else {
+            web_fail(call, error);
+            return;
+        }
+    }
     const bool confirmed = *web_field(call, "confirm");
-    if (!all)
-        web_fail(call, error);
-    else if (g_hash_table_size(faults) > 0)
+    if (g_hash_table_size(faults) > 0)
         show_form(&desk, 400, group, faults, json_pack("{sb}", "faulty", true));
     else if (all->len == 0)
         show_form(&desk, 200, group, NULL, json_pack("{sb}", "same", true));

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* The operator's page of the desk: what waits for a person, processes, destinations, and what was set aside. */
-#include <string.h>
-
+/* The operator's page of the desk: what waits for a person, processes, destinations, queues, and what was set aside. */
 #include <event2/event.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
@@ -12,10 +11,10 @@
 #include "lists/site/site_state.h"
 #include "runners/server/orders.h"
 #include "runners/web/desk.h"
-#include "runners/web/desk_queues.h"
 
 #define DESTINATIONS 50 /* that are shown, those with most waiting first */
 #define SHUNTED 50      /* likewise, the oldest first */
+#define ENTRY_FIELD "entry-"
 
 #define VIEWERS 20                    /* streams at a time; more keep the page as it was */
 #define VIEW_PAUSE 3                  /* seconds between two pictures */
@@ -52,24 +51,19 @@ static const char *translate(void *data, const char *text)
     return theme_text(reader->web->theme, reader->language, text);
 }
 
-/* The text in parts, each with the time that follows it. */
-static json_t *parts_of(const char *text)
-{
-    json_t *parts = json_array();
-    g_auto(GStrv) words = g_regex_split_simple("(\\d{4}-\\d\\d-\\d\\dT[\\d:]{8}Z)", text, 0, 0);
-    for (guint at = 0; words[at]; at += words[at + 1] ? 2 : 1)
-        json_array_append_new(parts, json_pack("{ss ss*}", "text", words[at], "time", words[at + 1]));
-    return parts;
-}
-
+/* All that waits for a person: each text in parts, with the time that follows each. */
 static json_t *waits_view(SiteReader *reader, const json_t *state)
 {
     g_autoptr(GPtrArray) all = attention_of(state);
     json_t *view = json_array();
     for (guint at = 0; at < all->len; at++) {
         const Attention *one = all->pdata[at];
+        json_t *parts = json_array();
         g_autofree char *text = attention_say(one, translate, reader);
-        json_array_append_new(view, json_pack("{so ss* sb}", "parts", parts_of(text), "mend", one->mend, "is_fault",
+        g_auto(GStrv) words = g_regex_split_simple("(\\d{4}-\\d\\d-\\d\\dT[\\d:]{8}Z)", text, 0, 0);
+        for (guint i = 0; words[i]; i += words[i + 1] ? 2 : 1)
+            json_array_append_new(parts, json_pack("{ss ss*}", "text", words[i], "time", words[i + 1]));
+        json_array_append_new(view, json_pack("{so ss* sb}", "parts", parts, "mend", one->mend, "is_fault",
                                               one->kind == ATTENTION_PROCESS));
     }
     return view;
@@ -177,16 +171,6 @@ static json_t *runner_view(const json_t *group, const json_t *history)
     return view;
 }
 
-static json_t *runners_view(const json_t *state, const json_t *history)
-{
-    size_t at;
-    const json_t *group;
-    json_t *view = json_array();
-    json_array_foreach(json_object_get(state, "runners"), at, group)
-        json_array_append_new(view, runner_view(group, history));
-    return view;
-}
-
 /* The row of a destination that another instance of out has told of already; NULL: none. */
 static json_t *find_row(json_t *rows, const json_t *destination)
 {
@@ -199,59 +183,37 @@ static json_t *find_row(json_t *rows, const json_t *destination)
     return NULL;
 }
 
-static const char *state_text(SiteReader *reader, const char *state)
-{
-    static const char *const states[] = {N_("alive"),     N_("dead"),      N_("probing"),
-                                         N_("suspended"), N_("throttled"), N_("resolving")};
-    for (size_t i = 0; i < G_N_ELEMENTS(states); i++)
-        if (strcmp(states[i], state) == 0)
-            return translate(reader, states[i]);
-    return state;
-}
-
-/* Each instance has its own idea of a destination; what is wrong for one is shown. */
-static void add_destination(SiteReader *reader, json_t *rows, const json_t *destination)
-{
-    static const char *const sums[] = {"window", "busy", "waiting_recipients", "sent", "deferred", "bounced"};
-    const char *state = text_of(destination, "state");
-    json_t *row = find_row(rows, destination);
-    if (!row) {
-        row = json_object();
-        json_array_append_new(rows, row);
-        desk_set_line(row, "name", text_of(destination, "name"));
-        desk_set_line(row, "transport", text_of(destination, "transport"));
-    }
-    for (size_t i = 0; i < G_N_ELEMENTS(sums); i++)
-        json_object_set_new(row, sums[i], json_integer(number_of(row, sums[i]) + number_of(destination, sums[i])));
-    bool wrong = strcmp(state, "suspended") == 0 || strcmp(state, "dead") == 0 || strcmp(state, "throttled") == 0;
-    if (wrong || !*text_of(row, "state"))
-        desk_set_line(row, "state", state_text(reader, state));
-    json_object_set_new(row, "is_wrong", json_boolean(wrong || json_is_true(json_object_get(row, "is_wrong"))));
-    if (*text_of(destination, "last_reply") && !*text_of(row, "last_reply"))
-        desk_set_line(row, "last_reply", text_of(destination, "last_reply"));
-}
-
+/* The destinations with most waiting. Each instance of out has its own idea of one; what is wrong for one is shown. */
 static json_t *destinations_view(SiteReader *reader, GError **error)
 {
+    static const char *const sums[] = {"window", "busy", "waiting_recipients", "sent", "deferred", "bounced"};
+    static const char *const states[] = {N_("alive"),     N_("dead"),      N_("probing"),
+                                         N_("suspended"), N_("throttled"), N_("resolving")};
     size_t at;
     const json_t *destination;
     json_t *request = json_pack("{ss si}", "verb", "destinations", "limit", DESTINATIONS);
     g_autoptr(json_t) all = orders_out(reader->web->config, request, error), rows = json_array();
-    json_array_foreach(all, at, destination)
-        add_destination(reader, rows, destination);
+    json_array_foreach(all, at, destination) {
+        const char *state = text_of(destination, "state"), *said = state;
+        json_t *row = find_row(rows, destination);
+        if (!row) {
+            row = json_object();
+            json_array_append_new(rows, row);
+            desk_set_line(row, "name", text_of(destination, "name"));
+            desk_set_line(row, "transport", text_of(destination, "transport"));
+        }
+        for (size_t i = 0; i < G_N_ELEMENTS(sums); i++)
+            json_object_set_new(row, sums[i], json_integer(number_of(row, sums[i]) + number_of(destination, sums[i])));
+        for (size_t i = 0; i < G_N_ELEMENTS(states); i++)
+            said = strcmp(states[i], state) == 0 ? translate(reader, states[i]) : said;
+        bool wrong = strcmp(state, "suspended") == 0 || strcmp(state, "dead") == 0 || strcmp(state, "throttled") == 0;
+        if (wrong || !*text_of(row, "state"))
+            desk_set_line(row, "state", said);
+        json_object_set_new(row, "is_wrong", json_boolean(wrong || json_is_true(json_object_get(row, "is_wrong"))));
+        if (*text_of(destination, "last_reply") && !*text_of(row, "last_reply"))
+            desk_set_line(row, "last_reply", text_of(destination, "last_reply"));
+    }
     return all ? g_steal_pointer(&rows) : NULL;
-}
-
-static json_t *shunted_view(Queue *queue, const char *file)
-{
-    g_autoptr(Shunted) shunted = orders_shunted(queue, file);
-    json_t *view = json_pack("{ss sI}", "entry", shunted->entry, "size", (json_int_t)shunted->size);
-    if (shunted->set_aside)
-        web_set_time(view, "since", shunted->set_aside);
-    desk_set_line(view, "reason", shunted->reason);
-    desk_set_line(view, "from", shunted->from);
-    desk_set_line(view, "of_list", shunted->list_id);
-    return view;
 }
 
 static bool add_shunt(Spool *spool, json_t *view, GError **error)
@@ -259,12 +221,72 @@ static bool add_shunt(Spool *spool, json_t *view, GError **error)
     Queue *queue;
     g_autoptr(GPtrArray) files = orders_shunt(spool, &queue, error);
     json_t *rows = json_array();
-    for (guint at = 0; files && at < MIN(files->len, SHUNTED); at++)
-        json_array_append_new(rows, shunted_view(queue, files->pdata[at]));
+    for (guint at = 0; files && at < MIN(files->len, SHUNTED); at++) {
+        g_autoptr(Shunted) shunted = orders_shunted(queue, files->pdata[at]);
+        json_t *row = json_pack("{ss sI}", "entry", shunted->entry, "size", (json_int_t)shunted->size);
+        if (shunted->set_aside)
+            web_set_time(row, "since", shunted->set_aside);
+        desk_set_line(row, "reason", shunted->reason);
+        desk_set_line(row, "from", shunted->from);
+        desk_set_line(row, "of_list", shunted->list_id);
+        json_array_append_new(rows, row);
+    }
     json_object_set_new(view, "any_shunted", json_boolean(json_array_size(rows) > 0));
     json_object_set_new(view, "shunted", rows);
     json_object_set_new(view, "further", json_integer(files && files->len > SHUNTED ? files->len - SHUNTED : 0));
     return files != NULL;
+}
+
+/* Numbers, of which none is shown for 0. */
+static json_t *cells_of(const json_t *row)
+{
+    size_t at;
+    const json_t *number;
+    json_t *cells = json_array();
+    json_array_foreach(json_object_get(row, "counts"), at, number)
+        json_array_append_new(cells, json_integer_value(number) == 0
+                                         ? json_pack("{ss}", "n", "")
+                                         : json_pack("{sI}", "n", json_integer_value(number)));
+    return cells;
+}
+
+/* A row without a name of its own. */
+static json_t *sum_view(const json_t *row)
+{
+    return json_pack("{sO so sO*}", "total", json_object_get(row, "total"), "cells", cells_of(row), "names",
+                     json_object_get(row, "names"));
+}
+
+/* One of the tables that count what waits in the queues by its age. */
+static json_t *table_view(const json_t *shape, bool out)
+{
+    size_t at;
+    const json_t *row, *minutes, *others = json_object_get(shape, "others");
+    const json_int_t entries = json_integer_value(json_object_get(shape, "entries"));
+    const json_int_t read = json_integer_value(json_object_get(shape, "read"));
+    json_t *rows = json_array(), *heads = json_array();
+    json_int_t last = 0;
+    json_array_foreach(json_object_get(shape, "minutes"), at, minutes) {
+        last = json_integer_value(minutes);
+        json_array_append_new(heads, json_pack("{so}", "head", json_sprintf("%" JSON_INTEGER_FORMAT, last)));
+    }
+    json_array_append_new(heads, json_pack("{so}", "head", json_sprintf("%" JSON_INTEGER_FORMAT "+", last)));
+    json_array_foreach(json_object_get(shape, "rows"), at, row) {
+        const char *queue = json_string_value(json_object_get(row, "queue"));
+        json_t *shown = json_pack("{sO so}", "total", json_object_get(row, "total"), "cells", cells_of(row));
+        desk_set_line(shown, "name", json_string_value(json_object_get(row, "name")));
+        if (queue)
+            desk_set_line(shown, "queue", queue);
+        json_array_append_new(rows, shown);
+    }
+    json_t *view = json_pack("{sb sb so so so sb}", "is_out", out, "empty", json_array_size(rows) == 0, "heads", heads,
+                             "rows", rows, "sum", sum_view(json_object_get(shape, "total")), "damaged",
+                             json_array_size(json_object_get(shape, "faults")) > 0);
+    if (json_is_object(others))
+        json_object_set_new(view, "others", sum_view(others));
+    if (read < entries)
+        json_object_set_new(view, "sample", json_pack("{sI sI}", "read", read, "entries", entries));
+    return view;
 }
 
 /* Describe the site. A part that cannot be found out is told on the page, which is most needed then. */
@@ -275,10 +297,15 @@ static json_t *site_view(SiteReader *reader)
     g_autoptr(json_t) state = orders_look(web->config, &silent);
     json_t *view = json_object(), *destinations = NULL;
     if (state) {
+        size_t at;
+        const json_t *group;
+        json_t *runners = json_array();
         site_state_add(web->store, web->config, state);
         json_object_set_new(view, "waits", waits_view(reader, state));
         g_autoptr(json_t) history = orders_history(web->config, reader->range, NULL);
-        json_object_set_new(view, "runners", runners_view(state, history));
+        json_array_foreach(json_object_get(state, "runners"), at, group)
+            json_array_append_new(runners, runner_view(group, history));
+        json_object_set_new(view, "runners", runners);
         if (history)
             json_object_set_new(view, "delays",
                                 json_pack("[oo]", delay_view(history, "tried"), delay_view(history, "settled")));
@@ -295,9 +322,11 @@ static json_t *site_view(SiteReader *reader)
         desk_set_line(view, "unknown", unknown->message);
     if (!add_shunt(web->spool, view, &hidden))
         desk_set_line(view, "hidden", hidden->message);
-    json_t *queues = desk_queues_view(web->spool, &unread);
+    const json_t *queues = orders_queues(web->spool, &unread);
     if (queues)
-        json_object_set_new(view, "queues", queues);
+        json_object_set_new(view, "queues",
+                            json_pack("[oo]", table_view(json_object_get(queues, "out"), true),
+                                      table_view(json_object_get(queues, "others"), false)));
     else
         desk_set_line(view, "unread", unread->message);
     return view;
@@ -374,8 +403,14 @@ static const GString *live_part(SiteReader *reader)
     return part;
 }
 
-static void send_part(Viewer *viewer)
+static void on_turn(evutil_socket_t fd, short what, void *data)
 {
+    Viewer *viewer = data;
+    (void)fd, (void)what;
+    if (clock_monotonic() >= viewer->until) {
+        http_stream_end(viewer->stream);
+        return;
+    }
     const GString *part = http_stream_busy(viewer->stream) ? NULL : live_part(&viewer->reader);
     g_autoptr(GString) event = g_string_new("data: ");
     if (!part)
@@ -384,16 +419,6 @@ static void send_part(Viewer *viewer)
     g_string_replace(event, "\n", "\ndata: ", 0);
     g_string_append(event, "\n\n");
     http_stream_send(viewer->stream, event->str, event->len);
-}
-
-static void on_turn(evutil_socket_t fd, short what, void *data)
-{
-    Viewer *viewer = data;
-    (void)fd, (void)what;
-    if (clock_monotonic() >= viewer->until)
-        http_stream_end(viewer->stream);
-    else
-        send_part(viewer);
 }
 
 static void on_viewer_room(G_GNUC_UNUSED HttpStream *stream)
@@ -443,28 +468,21 @@ static void order_destination(Desk *desk, const char *verb, const char *which)
     desk_see(desk, "/site?ordered=1");
 }
 
-/* The entries that were ticked, g_strfreev(); none: an empty array. */
-static char **ticked(WebCall *call)
-{
-    GPtrArray *entries = g_ptr_array_new();
-    GHashTableIter iterator;
-    void *name, *value;
-    web_field(call, "mark"); /* so that the form is read */
-    g_hash_table_iter_init(&iterator, call->form);
-    while (g_hash_table_iter_next(&iterator, &name, &value))
-        if (g_str_has_prefix(name, "entry-") && *(char *)value)
-            g_ptr_array_add(entries, g_strdup((char *)name + strlen("entry-")));
-    g_ptr_array_add(entries, NULL);
-    return (char **)g_ptr_array_free(entries, FALSE);
-}
-
+/* Do it with the entries that were ticked, or to try them again with all: a page shows not all that would go. */
 static void order_shunt(Desk *desk, ShuntOrder order)
 {
     GError *error = NULL;
     int64_t done, left;
-    bool all = web_has_field(desk->call, "all") && order == SHUNT_RETRY; /* a page shows not all that would go */
-    g_auto(GStrv) entries = ticked(desk->call);
-    if (!orders_shunt_do(desk->call->web->spool, order, all ? NULL : entries, &done, &left, &error)) {
+    GHashTableIter at;
+    void *name, *value;
+    bool all = web_has_field(desk->call, "all") && order == SHUNT_RETRY;
+    g_autoptr(GPtrArray) ticked = g_ptr_array_new();
+    g_hash_table_iter_init(&at, desk->call->form);
+    while (g_hash_table_iter_next(&at, &name, &value))
+        if (g_str_has_prefix(name, ENTRY_FIELD) && *(char *)value)
+            g_ptr_array_add(ticked, (char *)name + strlen(ENTRY_FIELD));
+    g_ptr_array_add(ticked, NULL);
+    if (!orders_shunt_do(desk->call->web->spool, order, all ? NULL : (char **)ticked->pdata, &done, &left, &error)) {
         web_fail(desk->call, error);
         return;
     }

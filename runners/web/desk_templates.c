@@ -15,27 +15,20 @@
 
 #define LANGUAGE_MAX 16
 
-/* The names of templates that the list has set: a set. */
-static GHashTable *set_names(const Desk *desk, GError **error)
-{
-    g_autoptr(GHashTable) names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    g_autoptr(GPtrArray) all = template_text_all(desk_store(desk), desk->list->list_id, error);
-    for (guint i = 0; all && i < all->len; i++)
-        g_hash_table_add(names, g_strdup(((const TemplateText *)all->pdata[i])->name));
-    return all ? g_steal_pointer(&names) : NULL;
-}
-
 static void get_templates(WebCall *call)
 {
     GError *error = NULL;
     g_auto(Desk) desk = {0};
     if (!desk_open(&desk, call, MAY_LIST))
         return;
-    g_autoptr(GHashTable) set = set_names(&desk, &error);
-    if (!set) {
+    g_autoptr(GHashTable) set = g_hash_table_new(g_str_hash, g_str_equal); /* the names that the list has set */
+    g_autoptr(GPtrArray) all = template_text_all(desk_store(&desk), desk.list->list_id, &error);
+    if (!all) {
         web_fail(call, error);
         return;
     }
+    for (guint i = 0; i < all->len; i++)
+        g_hash_table_add(set, ((TemplateText *)all->pdata[i])->name);
     json_t *rows = json_array();
     for (const TemplateName *row = template_table; row->mailman; row++) {
         g_autofree char *path = g_uri_escape_string(row->mailman, ":", false);
@@ -72,20 +65,6 @@ static bool find_own(const Desk *desk, const TemplateName *row, const char *lang
             *own = g_steal_pointer(&all->pdata[i]);
     }
     return all != NULL;
-}
-
-/* The placeholders of the row and of every letter, as an array. */
-static json_t *placeholders(const TemplateName *row)
-{
-    json_t *names = json_array();
-    const char *const texts[] = {row->values, template_common};
-    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
-        g_auto(GStrv) words = g_strsplit(texts[i], " ", -1);
-        for (char **word = words; *word; word++)
-            if (**word)
-                json_array_append_new(names, json_string(*word));
-    }
-    return names;
 }
 
 /* The text, filled in: what belongs to one letter is "[name]". g_free() */
@@ -130,6 +109,12 @@ static void show(const Desk *desk, int status, const Showing *showing, json_t *v
             web_fail(desk->call, error);
         return;
     }
+    json_t *placeholders = json_array();
+    g_autofree char *names = g_strjoin(" ", row->values, template_common, NULL); /* of the row, and of every letter */
+    g_auto(GStrv) words = g_strsplit(names, " ", -1);
+    for (char **word = words; *word; word++)
+        if (**word)
+            json_array_append_new(placeholders, json_string(*word));
     g_autofree char *path = g_uri_escape_string(row->mailman, ":", false);
     json_object_set_new(view, "text", json_string(showing->typed ? showing->typed : now));
     json_object_set_new(view, "filled", showing->filled ? json_string(showing->filled) : json_null());
@@ -137,7 +122,7 @@ static void show(const Desk *desk, int status, const Showing *showing, json_t *v
     json_object_set_new(view, "template", json_string(row->mailman));
     json_object_set_new(view, "template_path", json_string(path));
     json_object_set_new(view, "about", json_string(row->about));
-    json_object_set_new(view, "placeholders", placeholders(row));
+    json_object_set_new(view, "placeholders", placeholders);
     json_object_set_new(view, "is_own", json_boolean(kept));
     if (kept && *kept->uri)
         desk_set_line(view, "uri", kept->uri);
@@ -167,27 +152,7 @@ static void refuse(const Desk *desk, const Showing *showing, GError *error)
     show(desk, 400, showing, view);
 }
 
-static void keep(const Desk *desk, const Showing *showing, bool remove)
-{
-    GError *error = NULL;
-    g_autoptr(Work) work = desk_begin(desk);
-    const TemplateText text = {.name = (char *)(uintptr_t)showing->row->mailman,
-                               .place = desk->list->list_id,
-                               .language = (char *)(uintptr_t)showing->language,
-                               .text = (char *)(uintptr_t)showing->typed};
-    if (!work)
-        return;
-    if (!(remove ? template_unset(work, text.place, text.name, text.language, &error)
-                 : template_set(work, &text, &error))) {
-        work_cancel(work);
-        refuse(desk, showing, error);
-    } else if (web_commit(desk->call, work)) {
-        g_autofree char *language = g_uri_escape_string(showing->language, NULL, false);
-        g_autofree char *path = g_strdup_printf("/templates/%s?in=%s&done=1", showing->row->mailman, language);
-        desk_see(desk, path);
-    }
-}
-
+/* do=save, do=remove; else the page shows what was typed, filled in. */
 static void post_template(WebCall *call)
 {
     GError *error = NULL;
@@ -195,23 +160,39 @@ static void post_template(WebCall *call)
     const TemplateName *row = find_template(&desk, call);
     if (!row)
         return;
-    g_autoptr(GString) text = g_string_new(web_field(call, "text"));
-    g_string_replace(text, "\r\n", "\n", 0);
+    g_autoptr(GString) typed = g_string_new(web_field(call, "text"));
+    g_string_replace(typed, "\r\n", "\n", 0);
     const char *what = web_field(call, "do"), *language = web_field(call, "in");
-    Showing showing = {.row = row, .language = strlen(language) <= LANGUAGE_MAX ? language : "", .typed = text->str};
-    if (strcmp(what, "save") == 0 || strcmp(what, "remove") == 0) {
-        keep(&desk, &showing, strcmp(what, "remove") == 0);
+    Showing showing = {.row = row, .language = strlen(language) <= LANGUAGE_MAX ? language : "", .typed = typed->str};
+    const bool saves = strcmp(what, "save") == 0, removes = strcmp(what, "remove") == 0;
+    if (!saves && !removes) {
+        if (!template_check(row, typed->str, &error)) {
+            refuse(&desk, &showing, error);
+            return;
+        }
+        g_autoptr(Work) look = web_look(call);
+        g_autofree char *filled = look ? fill(&desk, look, row, typed->str) : NULL;
+        showing.filled = filled;
+        if (look)
+            show(&desk, 200, &showing, json_object());
         return;
     }
-    if (!template_check(row, text->str, &error)) {
+    g_autoptr(Work) work = desk_begin(&desk);
+    const TemplateText text = {.name = (char *)(uintptr_t)row->mailman,
+                               .place = desk.list->list_id,
+                               .language = (char *)(uintptr_t)showing.language,
+                               .text = typed->str};
+    if (!work)
+        return;
+    if (!(removes ? template_unset(work, text.place, text.name, text.language, &error)
+                  : template_set(work, &text, &error))) {
+        work_cancel(work);
         refuse(&desk, &showing, error);
-        return;
+    } else if (web_commit(call, work)) {
+        g_autofree char *escaped = g_uri_escape_string(showing.language, NULL, false);
+        g_autofree char *path = g_strdup_printf("/templates/%s?in=%s&done=1", row->mailman, escaped);
+        desk_see(&desk, path);
     }
-    g_autoptr(Work) work = web_look(call);
-    g_autofree char *filled = work ? fill(&desk, work, row, text->str) : NULL;
-    showing.filled = filled;
-    if (work)
-        show(&desk, 200, &showing, json_object());
 }
 
 const WebRoute web_desk_templates[] = {

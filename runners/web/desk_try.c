@@ -39,8 +39,6 @@ typedef struct DeskTrial {
 
 /* ---- the result as a view ---- */
 
-static const char *const counts[] = {"reasons", "loses_attachment", "loses_part", "keeps_part", "text", "ways"};
-
 static json_int_t add_counts(json_t *result, const json_t *from, const char *key)
 {
     const json_int_t count = json_integer_value(json_object_get(from, key));
@@ -93,32 +91,10 @@ static json_t *row_view(const json_t *row)
     return view;
 }
 
-/* Sum up all posts for the last line. */
-static json_t *result_view(const json_t *all, json_t *rows)
-{
-    const json_t *fates = json_object_get(all, "would_be");
-    json_t *result = json_pack("{sO sO}", "posts", json_object_get(all, "posts"), "rows", rows);
-    json_int_t sum = 0;
-    const char *fate;
-    const json_t *number;
-    json_object_foreach((json_t *)fates, fate, number)
-        sum += json_is_integer(number) ? add_counts(result, fates, fate) : 0;
-    for (size_t at = 0; at < G_N_ELEMENTS(counts); at++)
-        sum += add_counts(result, all, counts[at]);
-    add_counts(result, all, "removed");
-    add_counts(result, all, "refused_accepted");
-    add_counts(result, all, "unreadable");
-    json_object_set_new(result, "none", json_boolean(json_integer_value(json_object_get(all, "posts")) == 0));
-    json_object_set_new(result, "same",
-                        json_boolean(sum == 0 && json_integer_value(json_object_get(all, "posts")) > 0));
-    if (json_string_value(json_object_get(all, "gap")))
-        desk_set_line(result, "gap", json_string_value(json_object_get(all, "gap")));
-    return result;
-}
-
-/* NULL: it said something that is no result. */
+/* The posts that would differ, and what the last line sums up. NULL: it said something that is no result. */
 static json_t *read_result(const GString *text)
 {
+    static const char *const sums[] = {"reasons", "loses_attachment", "loses_part", "keeps_part", "text", "ways"};
     g_autoptr(json_t) rows = json_array(), all = NULL;
     g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
     for (char **line = lines; *line; line++) {
@@ -130,7 +106,25 @@ static json_t *read_result(const GString *text)
         else if (object)
             json_array_append_new(rows, row_view(object));
     }
-    return all ? result_view(all, rows) : NULL;
+    if (!all)
+        return NULL;
+    json_t *posts = json_object_get(all, "posts"), *fates = json_object_get(all, "would_be");
+    json_t *result = json_pack("{sO sO}", "posts", posts, "rows", rows);
+    json_int_t sum = 0;
+    const char *fate;
+    json_t *number;
+    json_object_foreach(fates, fate, number)
+        sum += json_is_integer(number) ? add_counts(result, fates, fate) : 0;
+    for (size_t at = 0; at < G_N_ELEMENTS(sums); at++)
+        sum += add_counts(result, all, sums[at]);
+    add_counts(result, all, "removed");
+    add_counts(result, all, "refused_accepted");
+    add_counts(result, all, "unreadable");
+    json_object_set_new(result, "none", json_boolean(json_integer_value(posts) == 0));
+    json_object_set_new(result, "same", json_boolean(sum == 0 && json_integer_value(posts) > 0));
+    if (json_string_value(json_object_get(all, "gap")))
+        desk_set_line(result, "gap", json_string_value(json_object_get(all, "gap")));
+    return result;
 }
 
 /* ---- the end of the page ---- */
@@ -142,17 +136,6 @@ static void append_end(const Web *web, const char *language, json_t *view, const
         json_object_set_new(view, why, json_true());
     if (!theme_fill(web->theme, language, "desk_tried", view, page, &error))
         log_error("the end of a page cannot be made: %s", error->message);
-}
-
-static void finish_page(DeskTrial *trial)
-{
-    json_t *result = trial->why ? NULL : read_result(trial->text);
-    g_autoptr(GString) page = g_string_new(NULL);
-    if (result)
-        json_object_set_new(trial->view, "tried", result);
-    append_end(trial->web, trial->language, trial->view, result ? NULL : trial->why ? trial->why : "failed", page);
-    http_stream_send(trial->stream, page->str, page->len);
-    http_stream_finish(trial->stream);
 }
 
 /* ---- the process ---- */
@@ -215,8 +198,15 @@ static void on_end(evutil_socket_t fd, short what, void *data)
         log_warn("a trial of the desk failed: status %d", status);
     }
     g_ptr_array_remove_fast(trial->web->trials, trial);
-    if (trial->stream)
-        finish_page(trial);
+    if (trial->stream) {
+        json_t *result = trial->why ? NULL : read_result(trial->text);
+        g_autoptr(GString) page = g_string_new(NULL);
+        if (result)
+            json_object_set_new(trial->view, "tried", result);
+        append_end(trial->web, trial->language, trial->view, result ? NULL : trial->why ? trial->why : "failed", page);
+        http_stream_send(trial->stream, page->str, page->len);
+        http_stream_finish(trial->stream);
+    }
     trial_free(trial);
 }
 
@@ -315,57 +305,40 @@ static DeskTrial *start(const Desk *desk, const json_t *change, GError **error)
 
 /* ---- the page ---- */
 
-/* The page is whole: it was not tried. */
-static void answer_untried(const Desk *desk, int status, GString *page, json_t *view, const char *why)
-{
-    WebCall *call = desk->call;
-    append_end(call->web, call->language, view, why, page);
-    web_set_headers(call);
-    call->answered = true;
-    http_answer(call->http, status, "text/html; charset=utf-8", page->str, page->len);
-}
-
-static DeskTrial *start_if_room(const Desk *desk, const json_t *change, const char **why)
-{
-    Web *web = desk->call->web;
-    g_autoptr(GError) error = NULL;
-    const int64_t most = config_integer(web->config, "web", "max_trials");
-    web->trials = web->trials ? web->trials : g_ptr_array_new();
-    *why = most == 0 ? "untried" : "full";
-    if (web->trials->len >= most)
-        return NULL;
-    DeskTrial *trial = start(desk, change, &error);
-    *why = "failed";
-    if (!trial)
-        log_error("a trial of the desk cannot be made: %s", error->message);
-    return trial;
-}
-
 void desk_try(const Desk *desk, int status, const char *name, json_t *view, json_t *change)
 {
     static const HttpStreamSpec good = {.room = on_room, .closed = on_closed},
                                 conflict = {.room = on_room, .closed = on_closed, .status = 409};
+    static const char type[] = "text/html; charset=utf-8";
     WebCall *call = desk->call;
-    GError *error = NULL;
-    const char *why;
+    Web *web = call->web;
+    g_autoptr(GError) error = NULL;
     g_autoptr(GString) page = g_string_new(NULL);
     g_autoptr(json_t) own = view, asked = change;
     desk_complete(desk, own);
     if (!web_fill(call, name, own, page, &error)) {
-        web_fail(call, error);
+        web_fail(call, g_steal_pointer(&error));
         return;
     }
-    DeskTrial *trial = start_if_room(desk, asked, &why);
-    if (!trial) {
-        answer_untried(desk, status, page, own, why);
+    const int64_t most = config_integer(web->config, "web", "max_trials");
+    web->trials = web->trials ? web->trials : g_ptr_array_new();
+    const bool room = web->trials->len < most;
+    DeskTrial *trial = room ? start(desk, asked, &error) : NULL;
+    if (!trial) { /* then the page is whole, and says so */
+        if (error)
+            log_error("a trial of the desk cannot be made: %s", error->message);
+        append_end(web, call->language, own, room ? "failed" : most == 0 ? "untried" : "full", page);
+        web_set_headers(call);
+        call->answered = true;
+        http_answer(call->http, status, type, page->str, page->len);
         return;
     }
     trial->view = json_incref(own);
-    g_ptr_array_add(call->web->trials, trial);
+    g_ptr_array_add(web->trials, trial);
     web_set_headers(call);
     http_set_header(call->http, "X-Accel-Buffering", "no"); /* nginx passes the first part on */
     http_set_header(call->http, "Connection", "close");
     call->answered = true;
-    trial->stream = http_stream(call->http, "text/html; charset=utf-8", status == 409 ? &conflict : &good, trial);
+    trial->stream = http_stream(call->http, type, status == 409 ? &conflict : &good, trial);
     http_stream_send(trial->stream, page->str, page->len);
 }

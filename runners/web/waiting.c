@@ -1,17 +1,41 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "runners/web/waiting.h"
-
+/*
+ * Held posts and requests, where somebody decides about them. The page that a letter to a moderator links to
+ * (lists/posts/moderate.h) has a choice for each of them, one reason for all that are rejected, and one button.
+ *
+ * The desk shows those of all lists that somebody runs, oldest first. Fields of its form are "post-12" and "request-4"
+ * for what is ticked, "seen-post-12" for what the page showed, and "do" for the button.
+ */
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/fail.h"
 #include "lists/letters/reason.h"
+#include "lists/posts/moderate.h"
 #include "mail/visible.h"
+#include "runners/web/desk.h"
 #include "runners/web/mail_html.h"
+#include "runners/web/web.h"
+#include "store/lists/list.h"
+#include "store/lists/list_log.h"
+#include "store/lists/list_setting.h"
+#include "store/people/pending.h"
+#include "store/posts/held.h"
 
 #define BRIEF 300 /* bytes of a subject, a name, an address that a page shows */
+#define POST_FIELD "post-"
+#define REQUEST_FIELD "request-"
+#define SEEN_FIELD "seen-"
+#define EARLIER 50 /* posts of a sender that are counted */
+#define EARLIER_SHOWN 5
 
-json_t *waiting_post(const WebCall *call, Work *work, const List *list, const Held *held)
+typedef struct Counts {
+    int of[MODERATE_UNDONE + 1]; /* how many had this ModerateOutcome */
+} Counts;
+
+/* The view of a held post: number, subject, sender, reasons (in the language of the page), size, since. */
+static json_t *post_view(const WebCall *call, Work *work, const List *list, const Held *held)
 {
     g_autofree char *reasons = reason_translate(work, list, call->language, held->reason ? held->reason : "");
     g_autofree char *size = g_format_size((guint64)held->size);
@@ -25,7 +49,8 @@ json_t *waiting_post(const WebCall *call, Work *work, const List *list, const He
     return view;
 }
 
-json_t *waiting_request(const Pending *request)
+/* The view of a request to join or leave: number, address, name, since, joins. */
+static json_t *request_view(const Pending *request)
 {
     g_autofree char *address = visible_line(request->address, BRIEF);
     g_autofree char *name = visible_line(request->display_name ? request->display_name : "", BRIEF);
@@ -35,7 +60,9 @@ json_t *waiting_request(const Pending *request)
     return view;
 }
 
-void waiting_set_mail(const WebCall *call, json_t *view, GBytes *message, const char *files)
+/* Set what the template "post" shows of a held post: subject, text, from, to, cc. Its attachments are linked below the
+ * path files, "/decide/TOKEN/post/12/file/". */
+static void set_mail(const WebCall *call, json_t *view, GBytes *message, const char *files)
 {
     g_autoptr(Readable) mail = readable_new(message, READABLE_TEXT);
     const MailHtml how = {.theme = call->web->theme, .language = call->language, .files = files};
@@ -50,7 +77,7 @@ void waiting_set_mail(const WebCall *call, json_t *view, GBytes *message, const 
     json_object_set_new(view, "addressed", json_boolean(mail_html_is_addressed(&mail->head)));
 }
 
-void waiting_file(WebCall *call, GBytes *message, const char *number)
+static void answer_file(WebCall *call, GBytes *message, const char *number)
 {
     size_t at;
     g_autoptr(Readable) mail = readable_new(message, 0);
@@ -58,7 +85,8 @@ void waiting_file(WebCall *call, GBytes *message, const char *number)
     web_attachment(call, is_number ? readable_file(mail, at) : NULL, false);
 }
 
-ModerateAfter waiting_after(const WebCall *call)
+/* The numbers behind which the page begins, as its query has them; 0: it begins at the first. */
+static ModerateAfter page_after(const WebCall *call)
 {
     ModerateAfter after = {0};
     g_autofree char *post = web_query(call, "after"), *request = web_query(call, "after_request");
@@ -68,3 +96,496 @@ ModerateAfter waiting_after(const WebCall *call)
         g_ascii_string_to_signed(request, 10, 0, G_MAXINT64 - 1, &after.request, NULL);
     return after;
 }
+
+/* ---- by a letter ---- */
+
+/* "?after=12&after_request=4", or nothing for the first page. */
+static char *page_query(ModerateAfter after)
+{
+    if (after.post == 0 && after.request == 0)
+        return g_strdup("");
+    return g_strdup_printf("?after=%" G_GINT64_FORMAT "&after_request=%" G_GINT64_FORMAT, after.post, after.request);
+}
+
+/* Read what the name of a field names: "post-12", or with seen "seen-post-12". */
+static bool read_field(const char *name, bool seen, ModerateOne *one)
+{
+    if (seen && g_str_has_prefix(name, SEEN_FIELD))
+        name += strlen(SEEN_FIELD);
+    else if (seen)
+        return false;
+    one->is_request = g_str_has_prefix(name, REQUEST_FIELD);
+    return (one->is_request || g_str_has_prefix(name, POST_FIELD)) &&
+           g_ascii_string_to_signed(strchr(name, '-') + 1, 10, 1, G_MAXINT64, &one->number, NULL);
+}
+
+/* The page with what waits. view is taken. */
+static void show_ticket(WebCall *call, Work *work, const Ticket *ticket, json_t *view)
+{
+    GError *error = NULL;
+    g_auto(ModerateWaiting) waiting = {0};
+    const ModerateAfter after = page_after(call);
+    ModerateAfter behind = after;
+    g_autoptr(List) list = list_by_id(work_store(work), ticket->list_id, &error);
+    if (!list || !moderate_waiting(work, ticket, after, &waiting, &error)) {
+        json_decref(view);
+        web_fail(call, error);
+        return;
+    }
+    json_t *posts = json_array(), *requests = json_array();
+    for (unsigned i = 0; i < waiting.posts->len; i++) {
+        const Held *post = waiting.posts->pdata[i];
+        json_array_append_new(posts, post_view(call, work, list, post));
+        behind.post = post->number;
+    }
+    for (unsigned i = 0; i < waiting.requests->len; i++) {
+        const Pending *request = waiting.requests->pdata[i];
+        json_array_append_new(requests, request_view(request));
+        behind.request = request->number;
+    }
+    json_object_set_new(view, "list", json_string(list->posting_address));
+    json_object_set_new(view, "title", json_string(list->posting_address));
+    json_object_set_new(view, "moderator", json_string(ticket->moderator));
+    json_object_set_new(view, "token", json_string(call->args[0]));
+    g_autofree char *page = page_query(after), *next = page_query(behind);
+    json_object_set_new(view, "page", json_string(page));
+    json_object_set_new(view, "next", waiting.more ? json_string(next) : json_null());
+    json_object_set_new(view, "reason_chars", json_integer(MODERATE_REASON_MAX / 4)); /* of up to 4 bytes each */
+    json_object_set_new(view, "waits", json_boolean(waiting.posts->len + waiting.requests->len > 0));
+    json_object_set_new(view, "posts", posts);
+    json_object_set_new(view, "requests", requests);
+    web_page(call, 200, "decide", view);
+}
+
+/* NULL: the call was answered. */
+static Ticket *find_ticket(WebCall *call, Work *work)
+{
+    static const struct {
+        int status;
+        const char *notice;
+    } refusals[] = {[MODERATE_UNKNOWN] = {404, "no_ticket"}, [MODERATE_NO_MODERATOR] = {403, "no_moderator"}};
+    GError *error = NULL;
+    ModerateAccess access;
+    Ticket *ticket = NULL;
+    if (!moderate_ticket(work, call->args[0], &ticket, &access, &error))
+        web_fail(call, error);
+    else if (access != MODERATE_MAY)
+        web_notice(call, refusals[access].status, refusals[access].notice, NULL);
+    return ticket;
+}
+
+static void get_decide(WebCall *call)
+{
+    g_autoptr(Work) work = web_look(call);
+    g_autoptr(Ticket) ticket = work ? find_ticket(call, work) : NULL;
+    if (ticket)
+        show_ticket(call, work, ticket, json_object());
+}
+
+/* The post that the path names; NULL: the call was answered. */
+static Held *find_ticket_post(WebCall *call)
+{
+    GError *error = NULL;
+    int64_t number;
+    Held *held = NULL;
+    g_autoptr(Work) work = web_look(call);
+    g_autoptr(Ticket) ticket = work ? find_ticket(call, work) : NULL;
+    if (!ticket)
+        return NULL;
+    bool good = !g_ascii_string_to_signed(call->args[1], 10, 1, G_MAXINT64, &number, NULL) ||
+                moderate_post(work, ticket, number, &held, &error);
+    if (!held)
+        good ? web_missing(call, NULL) : web_fail(call, error);
+    return held;
+}
+
+/* A post as it is read, with what it brings along. */
+static void get_ticket_post(WebCall *call)
+{
+    g_autoptr(Held) held = find_ticket_post(call);
+    if (!held)
+        return;
+    g_autofree char *back = g_strdup_printf("%s/decide/%s", call->web->base, call->args[0]);
+    g_autofree char *files = g_strdup_printf("%s/post/%s/file/", back, call->args[1]);
+    json_t *view = json_pack("{ss}", "back", back);
+    set_mail(call, view, held->message, files);
+    web_page(call, 200, "post", view);
+}
+
+static void get_ticket_file(WebCall *call)
+{
+    g_autoptr(Held) held = find_ticket_post(call);
+    if (held)
+        answer_file(call, held->message, call->args[2]);
+}
+
+/* A field of the form says what is to be done with one thing: "post-12=accept". */
+static void post_decide(WebCall *call)
+{
+    GError *error = NULL;
+    g_autoptr(Work) look = web_look(call); /* an unknown token takes no lock */
+    g_autoptr(Ticket) ticket = look ? find_ticket(call, look) : NULL;
+    g_autoptr(Work) work = ticket ? web_begin(call) : NULL;
+    if (!work)
+        return;
+    const char *reason = web_field(call, "reason");
+    Counts counts = {0};
+    GHashTableIter at;
+    void *name, *value;
+    g_hash_table_iter_init(&at, call->form);
+    while (g_hash_table_iter_next(&at, &name, &value)) {
+        ModerateOutcome outcome;
+        ModerateOne one = {.word = value, .reason = reason};
+        if (!read_field(name, false, &one) || !*one.word || strcmp(one.word, "defer") == 0)
+            continue;
+        if (!moderate_one(work, ticket, &one, &outcome, &error)) {
+            web_fail(call, error);
+            return;
+        }
+        counts.of[outcome]++;
+    }
+    if (!web_commit(call, work))
+        return;
+    g_autoptr(Work) after = web_look(call); /* the database may have been opened anew since the first look */
+    if (after)
+        show_ticket(call, after, ticket,
+                    json_pack("{sb sb sb si}", "decided", counts.of[MODERATE_DONE] > 0, "gone",
+                              counts.of[MODERATE_GONE] > 0, "undone", counts.of[MODERATE_UNDONE] > 0, "count",
+                              counts.of[MODERATE_DONE]));
+}
+
+/* ---- at the desk ---- */
+
+/* One thing that waits. */
+typedef struct Item {
+    List *list; /* borrowed */
+    Held *post; /* NULL: a request */
+    Pending *request;
+} Item;
+
+static void item_free(void *data)
+{
+    Item *item = data;
+    held_free(item->post);
+    pending_free(item->request);
+    g_free(item);
+}
+
+/* All that waits on some lists. */
+typedef struct Pile {
+    GPtrArray *lists;            /* of List */
+    GPtrArray *posts, *requests; /* of Item, by number */
+    bool more;
+} Pile;
+
+static void pile_clear(Pile *pile)
+{
+    g_clear_pointer(&pile->posts, g_ptr_array_unref);
+    g_clear_pointer(&pile->requests, g_ptr_array_unref);
+    g_clear_pointer(&pile->lists, g_ptr_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Pile, pile_clear)
+
+static int64_t number_of(const Item *item)
+{
+    return item->post ? item->post->number : item->request->number;
+}
+
+static int64_t time_of(const Item *item)
+{
+    return item->post ? item->post->held_at : item->request->made_at;
+}
+
+static int by_number(const void *one, const void *other)
+{
+    int64_t first = number_of(*(const Item *const *)one), second = number_of(*(const Item *const *)other);
+    return (first > second) - (first < second);
+}
+
+/* Add what waits on a list, if it is one that the person runs. list is taken. */
+static bool add_list(Pile *pile, const Desk *desk, Work *work, List *list, ModerateAfter after, GError **error)
+{
+    g_auto(ModerateWaiting) waiting = {0};
+    g_ptr_array_add(pile->lists, list);
+    if (!authority_covers(MAY_MODERATOR, standing_of(desk->standing, list)))
+        return true;
+    const Ticket all = moderate_anything(list->list_id, desk->person->address);
+    if (!moderate_waiting(work, &all, after, &waiting, error))
+        return false;
+    for (guint i = 0; i < waiting.posts->len; i++) {
+        Item *item = g_new0(Item, 1);
+        *item = (Item){.list = list, .post = g_steal_pointer(&waiting.posts->pdata[i])};
+        g_ptr_array_add(pile->posts, item);
+    }
+    for (guint i = 0; i < waiting.requests->len; i++) {
+        Item *item = g_new0(Item, 1);
+        *item = (Item){.list = list, .request = g_steal_pointer(&waiting.requests->pdata[i])};
+        g_ptr_array_add(pile->requests, item);
+    }
+    pile->more |= waiting.more;
+    return true;
+}
+
+/* Fill the pile with what waits behind `after`, of each list at most MODERATE_SHOWN. */
+static bool fill(Pile *pile, const Desk *desk, Work *work, ModerateAfter after, GError **error)
+{
+    g_autoptr(GHashTable) ids = g_hash_table_new(g_str_hash, g_str_equal);
+    g_auto(GStrv) held = held_lists(desk_store(desk), false, error);
+    g_auto(GStrv) asked = held ? pending_lists(desk_store(desk), work_now(work), error) : NULL;
+    if (!asked)
+        return false;
+    for (char **id = held; *id; id++)
+        g_hash_table_add(ids, *id);
+    for (char **id = asked; *id; id++)
+        g_hash_table_add(ids, *id);
+    GHashTableIter at;
+    void *id;
+    g_hash_table_iter_init(&at, ids);
+    while (g_hash_table_iter_next(&at, &id, NULL)) {
+        const Standing *standing = desk->standing;
+        if (!standing->site && g_hash_table_size(standing->domains) == 0 &&
+            !g_hash_table_contains(standing->owned, id) && !g_hash_table_contains(standing->moderated, id))
+            continue;
+        List *list = list_by_id(desk_store(desk), id, error);
+        if (!list || !add_list(pile, desk, work, list, after, error))
+            return false;
+    }
+    g_ptr_array_sort(pile->posts, by_number);
+    g_ptr_array_sort(pile->requests, by_number);
+    return true;
+}
+
+/* ---- views ---- */
+
+/* Set what became of the sender's earlier posts on the list, as far as they were held. */
+static bool set_earlier(const Desk *desk, json_t *view, const char *list_id, const char *sender, GError **error)
+{
+    static const char *const words[] = {"accept", "reject", "discard"};
+    int counts[G_N_ELEMENTS(words)] = {0};
+    g_autofree char *lower = g_utf8_strdown(sender ? sender : "", -1);
+    g_autoptr(GPtrArray) rows = *lower ? list_log_named(desk_store(desk), list_id, LOG_POST, lower, EARLIER, error)
+                                       : g_ptr_array_new();
+    json_t *shown = json_array();
+    json_object_set_new(view, "earlier", shown);
+    for (guint i = 0; rows && i < rows->len; i++) {
+        const ListLogRow *row = rows->pdata[i];
+        for (size_t word = 0; word < G_N_ELEMENTS(words); word++)
+            counts[word] += g_strcmp0(row->after, words[word]) == 0;
+        if (i >= EARLIER_SHOWN)
+            continue;
+        json_t *line = json_pack("{sb sb sb}", "accepted", g_strcmp0(row->after, words[0]) == 0, "rejected",
+                                 g_strcmp0(row->after, words[1]) == 0, "discarded",
+                                 g_strcmp0(row->after, words[2]) == 0);
+        web_set_time(line, "when", row->made_at);
+        desk_set_line(line, "subject", row->before);
+        json_array_append_new(shown, line);
+    }
+    if (rows && rows->len > 0)
+        json_object_set_new(
+            view, "counts",
+            json_pack("{si si si}", "accepted", counts[0], "rejected", counts[1], "discarded", counts[2]));
+    return rows != NULL;
+}
+
+/* NULL: the store failed. */
+static json_t *item_view(const Desk *desk, Work *work, const Item *item, GError **error)
+{
+    g_autofree char *path = g_uri_escape_string(item->list->list_id, NULL, false);
+    json_t *view = item->post ? post_view(desk->call, work, item->list, item->post) : request_view(item->request);
+    json_object_set_new(view, "is_post", json_boolean(item->post));
+    json_object_set_new(view, "list_path", json_string(path));
+    desk_set_line(view, "list_name",
+                  *item->list->settings->display_name ? item->list->settings->display_name : item->list->list_name);
+    if (!item->post || set_earlier(desk, view, item->list->list_id, item->post->sender, error))
+        return view;
+    json_decref(view);
+    return NULL;
+}
+
+/* Set the first MODERATE_SHOWN of both heaps, oldest first, and where the next page begins. */
+static bool set_items(const Desk *desk, Work *work, const Pile *pile, json_t *view, GError **error)
+{
+    ModerateAfter next = page_after(desk->call);
+    guint post = 0, request = 0;
+    json_t *items = json_array();
+    json_object_set_new(view, "items", items);
+    while (post + request < MODERATE_SHOWN && (post < pile->posts->len || request < pile->requests->len)) {
+        const Item *one = post < pile->posts->len ? pile->posts->pdata[post] : NULL;
+        const Item *other = request < pile->requests->len ? pile->requests->pdata[request] : NULL;
+        const Item *item = !other || (one && time_of(one) <= time_of(other)) ? one : other;
+        json_t *shown = item_view(desk, work, item, error);
+        if (!shown)
+            return false;
+        json_array_append_new(items, shown);
+        *(item->post ? &next.post : &next.request) = number_of(item);
+        *(item->post ? &post : &request) += 1;
+    }
+    json_object_set_new(view, "number", json_integer(post + request));
+    json_object_set_new(view, "waits", json_boolean(post + request > 0));
+    json_object_set_new(view, "several", json_boolean(post + request > 1));
+    if (pile->more || post < pile->posts->len || request < pile->requests->len) {
+        g_autofree char *query = page_query(next);
+        json_object_set_new(view, "next", json_string(query));
+    }
+    return true;
+}
+
+/* view is taken. */
+static void show(Desk *desk, int status, json_t *view)
+{
+    GError *error = NULL;
+    g_auto(Pile) pile = {.lists = g_ptr_array_new_with_free_func((GDestroyNotify)list_free),
+                         .posts = g_ptr_array_new_with_free_func(item_free),
+                         .requests = g_ptr_array_new_with_free_func(item_free)};
+    const ModerateAfter after = page_after(desk->call);
+    g_autoptr(Work) work = web_look(desk->call);
+    if (work && fill(&pile, desk, work, after, &error) && set_items(desk, work, &pile, view, &error)) {
+        json_object_set_new(view, "first_page", json_boolean(after.post == 0 && after.request == 0));
+        json_object_set_new(view, "reason_chars", json_integer(MODERATE_REASON_MAX / 4));
+        desk_page(desk, status, "desk", view);
+        return;
+    }
+    json_decref(view);
+    if (work)
+        web_fail(desk->call, error);
+}
+
+static void get_desk(WebCall *call)
+{
+    g_auto(Desk) desk = {0};
+    if (desk_open(&desk, call, 0))
+        show(&desk, 200, json_object());
+}
+
+/* ---- one post ---- */
+
+/* Find the post that the path names, if it waits for the person, and its list; NULL: the call was answered. */
+static Held *find_post(Desk *desk, Work *work)
+{
+    GError *error = NULL;
+    int64_t number;
+    Held *held = NULL;
+    bool is_number = g_ascii_string_to_signed(desk->call->args[0], 10, 1, G_MAXINT64, &number, NULL);
+    g_autoptr(Held) found = is_number ? held_find(desk_store(desk), number, &error) : NULL;
+    desk->list = found ? list_by_id(desk_store(desk), found->list_id, &error) : NULL;
+    desk->by = desk->list ? standing_of(desk->standing, desk->list) : BY_STRANGER;
+    if (authority_covers(MAY_MODERATOR, desk->by)) {
+        const Ticket all = moderate_anything(desk->list->list_id, desk->person->address);
+        if (moderate_post(work, &all, number, &held, &error) && held)
+            return held;
+    }
+    web_missing(desk->call, error);
+    return NULL;
+}
+
+static void get_post(WebCall *call)
+{
+    GError *error = NULL;
+    g_auto(Desk) desk = {0};
+    g_autoptr(Work) work = desk_open(&desk, call, 0) ? web_look(call) : NULL;
+    g_autoptr(Held) held = work ? find_post(&desk, work) : NULL;
+    if (!held)
+        return;
+    g_autofree char *back = g_strdup_printf("%s/desk", call->web->base);
+    g_autofree char *files = g_strdup_printf("%s/post/%s/file/", back, call->args[0]);
+    const Item item = {.list = desk.list, .post = held};
+    json_t *shown = item_view(&desk, work, &item, &error);
+    if (!shown) {
+        web_fail(call, error);
+        return;
+    }
+    json_t *view = json_pack("{ss so si}", "back", back, "desk", shown, "reason_chars", MODERATE_REASON_MAX / 4);
+    set_mail(call, view, held->message, files);
+    desk_page(&desk, 200, "post", view);
+}
+
+static void get_file(WebCall *call)
+{
+    g_auto(Desk) desk = {0};
+    g_autoptr(Work) work = desk_open(&desk, call, 0) ? web_look(call) : NULL;
+    g_autoptr(Held) held = work ? find_post(&desk, work) : NULL;
+    if (held)
+        answer_file(call, held->message, call->args[1]);
+}
+
+/* ---- deciding ---- */
+
+/* Decide about one thing, if it is on a list that the person runs; else it is as if it did not wait. */
+static bool decide_one(const Desk *desk, Work *work, const ModerateOne *one, Counts *counts, GError **error)
+{
+    ModerateOutcome outcome = MODERATE_GONE;
+    g_autoptr(GError) missing = NULL;
+    g_autoptr(Held) held = one->is_request ? NULL : held_find(desk_store(desk), one->number, &missing);
+    g_autoptr(Pending) request = one->is_request ? pending_find(desk_store(desk), one->number, work_now(work), &missing)
+                                                 : NULL;
+    const char *list_id = held ? held->list_id : request ? request->list_id : NULL;
+    if (!list_id && !fail_unless(error, FAIL_MISSING, &missing))
+        return false;
+    g_autoptr(List) list = list_id ? list_by_id(desk_store(desk), list_id, error) : NULL;
+    if (list_id && !list)
+        return false;
+    if (list && authority_covers(MAY_MODERATOR, standing_of(desk->standing, list))) {
+        const Ticket all = moderate_anything(list_id, desk->person->address);
+        if (!moderate_one(work, &all, one, &outcome, error))
+            return false;
+    }
+    counts->of[outcome]++;
+    return true;
+}
+
+static int by_kind_and_number(const void *one, const void *other)
+{
+    const ModerateOne *first = one, *second = other;
+    if (first->is_request != second->is_request)
+        return first->is_request - second->is_request;
+    return (first->number > second->number) - (first->number < second->number);
+}
+
+static void post_desk(WebCall *call)
+{
+    GError *error = NULL;
+    Counts counts = {0};
+    g_auto(Desk) desk = {0};
+    g_autoptr(Work) work = desk_open(&desk, call, 0) ? web_begin(call) : NULL;
+    if (!work)
+        return;
+    const char *word = web_field(call, "do"), *reason = web_field(call, "reason");
+    const bool all = *web_field(call, "all");
+    g_autoptr(GArray) ticked = g_array_new(FALSE, FALSE, sizeof(ModerateOne));
+    GHashTableIter at;
+    void *name;
+    g_hash_table_iter_init(&at, call->form);
+    while (g_hash_table_iter_next(&at, &name, NULL)) {
+        ModerateOne one = {.word = word, .reason = reason};
+        if (!read_field(name, all, &one))
+            continue;
+        if (one.is_request && strcmp(word, "allow") == 0)
+            one.word = "accept"; /* of a request there is no more than that */
+        g_array_append_val(ticked, one);
+    }
+    /* In the order in which it came, so that the list gets posts in that order, too. */
+    g_array_sort(ticked, by_kind_and_number);
+    for (guint i = 0; i < ticked->len; i++)
+        if (!decide_one(&desk, work, &g_array_index(ticked, ModerateOne, i), &counts, &error)) {
+            web_fail(call, error);
+            return;
+        }
+    if (!web_commit(call, work))
+        return;
+    const int done = counts.of[MODERATE_DONE], gone = counts.of[MODERATE_GONE], undone = counts.of[MODERATE_UNDONE];
+    show(&desk, 200,
+         json_pack("{sb sb sb sb si}", "decided", done > 0, "gone", gone > 0, "undone", undone > 0, "nothing",
+                   done + gone + undone == 0, "count", done));
+}
+
+const WebRoute web_waiting[] = {
+    {"GET", "/decide/{}", get_decide},
+    {"POST", "/decide/{}", post_decide},
+    {"GET", "/decide/{}/post/{}", get_ticket_post},
+    {"GET", "/decide/{}/post/{}/file/{}/{}", get_ticket_file},
+    {"GET", "/desk", get_desk},
+    {"POST", "/desk", post_desk},
+    {"GET", "/desk/post/{}", get_post},
+    {"GET", "/desk/post/{}/file/{}/{}", get_file},
+    {.verb = NULL},
+};

@@ -162,8 +162,7 @@ bool old_pages_answer(WebCall *call, const char *path);
 
 /* ---- tables of routes, each of one file, that web.c knows ---- */
 
-extern const WebRoute web_lists[], web_confirm[], web_leave[], web_decide[], web_files[], web_archive[], web_my[],
+extern const WebRoute web_lists[], web_confirm[], web_leave[], web_waiting[], web_files[], web_archive[], web_my[],
     web_my_list[], web_my_all[], web_my_person[], web_my_forget[];
-extern const WebRoute web_desk[], web_desk_waiting[], web_desk_settings[], web_desk_log[], web_desk_site[],
-    web_desk_members[], web_desk_add[], web_desk_rules[], web_desk_scheduled[], web_desk_templates[],
-    web_desk_bounces[], web_desk_sources[], web_desk_trace[];
+extern const WebRoute web_desk[], web_desk_settings[], web_desk_log[], web_desk_site[],
+    web_desk_members[], web_desk_rules[], web_desk_scheduled[], web_desk_templates[];
