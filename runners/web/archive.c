@@ -70,51 +70,38 @@ void archive_fail(WebCall *call, GError *error)
     web_missing(call, error);
 }
 
-/* ---- an archive that another host keeps ---- */
-
-/* Find the web_url of that host; g_free(). NULL: it does not live, or has no pages. */
-static char *find_pages(const GPtrArray *hosts, const char *name)
-{
-    for (guint at = 0; at < hosts->len; at++) {
-        const Host *host = hosts->pdata[at];
-        if (!host->living || g_ascii_strcasecmp(host->name, name) != 0)
-            continue;
-        g_autoptr(json_t) state = json_loads(host->state, 0, NULL);
-        return g_strdup(json_string_value(json_object_get(state, "web")));
-    }
-    return NULL;
-}
-
-static void answer_elsewhere(WebCall *call, const char *host)
+bool archive_is_here(WebCall *call)
 {
     GError *error = NULL;
+    const char *keeper = call->web->archive->host;
+    if (!keeper)
+        return true;
     Store *store = web_store(call);
     if (!store)
-        return;
+        return false;
     g_autoptr(GPtrArray) hosts = host_all(store, &error);
     if (!hosts) {
         web_fail(call, error);
-        return;
+        return false;
     }
-    g_autofree char *url = find_pages(hosts, host);
+    g_autofree char *url = NULL;
+    for (guint at = 0; at < hosts->len; at++) {
+        const Host *host = hosts->pdata[at];
+        if (!host->living || g_ascii_strcasecmp(host->name, keeper) != 0)
+            continue;
+        g_autoptr(json_t) state = json_loads(host->state, 0, NULL);
+        url = g_strdup(json_string_value(json_object_get(state, "web")));
+        break;
+    }
     if (url && web_other_host(call, url))
-        return;
-    log_warn("%s result=503: the archive is kept by the host %s, %s", http_verb(call->http), host,
+        return false;
+    log_warn("%s result=503: the archive is kept by the host %s, %s", http_verb(call->http), keeper,
              url ? "whose web_url is that of this one, too: a proxy has to bring its pages there (doc/hosts.md)"
                  : "which does not live, or has no pages");
     http_set_header(call->http, "Retry-After", "60");
     web_notice(call, 503, "archive_elsewhere", NULL);
+    return false;
 }
-
-bool archive_is_here(WebCall *call)
-{
-    const char *host = call->web->archive->host;
-    if (host)
-        answer_elsewhere(call, host);
-    return !host;
-}
-
-/* ---- the index ---- */
 
 /* An index that was replaced meanwhile is opened anew. */
 ArchiveIndex *archive_open(WebCall *call)
@@ -139,19 +126,6 @@ ArchiveIndex *archive_open(WebCall *call)
         return NULL;
     }
     return archive->index;
-}
-
-/* The list that has the archive of this name: "talk.example.com", "talk.example.com~2". */
-static List *list_of(Store *store, const char *name, GError **error)
-{
-    g_autofree char *list_id = g_strndup(name, strcspn(name, "~"));
-    g_autoptr(List) list = list_by_id(store, list_id, error);
-    g_autofree char *own = list ? list_archive_name(list->list_id, list->archive) : NULL;
-    if (own && g_str_equal(own, name))
-        return g_steal_pointer(&list);
-    if (list)
-        fail(error, FAIL_MISSING, "no list has the archive %s", name);
-    return NULL;
 }
 
 /* May whoever asks read it, and does he as a member, or one who runs the list? false: the store failed. */
@@ -190,20 +164,23 @@ bool archive_read(WebCall *call, ArchiveReading *reading)
 bool archive_read_named(WebCall *call, const char *name, ArchiveReading *reading)
 {
     GError *error = NULL;
+    bool may;
+    const SignedIn *person;
     Store *store = archive_open(call) ? web_store(call) : NULL;
     if (!store)
         return false;
-    reading->list = list_of(store, name, &error);
+    g_autofree char *list_id = g_strndup(name, strcspn(name, "~"));
+    reading->list = list_by_id(store, list_id, &error);
     if (!reading->list) {
         web_missing(call, error);
         return false;
     }
-    if (reading->list->settings->archive_policy == ARCHIVE_NEVER) {
+    /* A list has one archive at a time: "talk.example.com", or after that "talk.example.com~2". */
+    g_autofree char *own = list_archive_name(reading->list->list_id, reading->list->archive);
+    if (!g_str_equal(own, name) || reading->list->settings->archive_policy == ARCHIVE_NEVER) {
         web_missing(call, NULL);
         return false;
     }
-    bool may;
-    const SignedIn *person;
     if (!web_person(call, &person))
         return false;
     if (!judge(call, reading, person, &may, &error)) {

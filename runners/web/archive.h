@@ -99,16 +99,9 @@ char *archive_month_title(const WebCall *call, int year, int month);
 /* Answer with the template NAME filled with view (taken). Caches may share the page if the reader is no member. */
 void archive_page(const ArchiveReading *reading, const char *name, json_t *view);
 
-/* ---- functions that answer a route, each called from the table in another file ---- */
+/* ---- pages whose path looks like that of a month ---- */
 
+/* Answer with the page of the message that the second part of the path names. */
 void archive_get_message(ArchiveReading *reading);
 /* Answer with the messages dated from `from` to before `to`, as a compressed mbox. */
 void archive_get_month_mails(ArchiveReading *reading, int64_t from, int64_t to);
-void archive_get_thread(WebCall *call);
-void archive_get_feed(WebCall *call);
-void archive_get_thread_feed(WebCall *call);
-void archive_get_thread_mails(WebCall *call);
-void archive_get_raw(WebCall *call);
-void archive_get_file(WebCall *call);
-void archive_get_search(WebCall *call);
-void archive_get_search_all(WebCall *call);

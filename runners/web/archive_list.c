@@ -47,11 +47,9 @@ static int month_number(const ArchiveMonth *month)
 static void set_chart(json_t *view, const GArray *months)
 {
     int64_t most = 0;
-    json_t *bars = json_array();
-    if (months->len < 2) {
-        json_decref(bars);
+    if (months->len < 2)
         return;
-    }
+    json_t *bars = json_array();
     int last = month_number(&g_array_index(months, ArchiveMonth, months->len - 1));
     int first = MAX(month_number(&g_array_index(months, ArchiveMonth, 0)), last - CHART_MONTHS + 1);
     first = MIN(first, last - CHART_LEAST + 1);
@@ -72,15 +70,6 @@ static void set_chart(json_t *view, const GArray *months)
 
 /* ---- threads ---- */
 
-static json_t *thread_line(const ArchiveReading *reading, const ArchiveThread *thread)
-{
-    json_t *line = archive_top(reading, thread);
-    web_set_time(line, "last", thread->last);
-    json_object_set_new(line, "posts", json_integer(thread->posts));
-    json_object_set_new(line, "answered", json_boolean(thread->posts > 1));
-    return line;
-}
-
 /* Set "threads", the latest behind `before` (may be NULL), and "older". */
 static bool set_threads(const ArchiveReading *reading, json_t *view, const char *before, GError **error)
 {
@@ -91,8 +80,14 @@ static bool set_threads(const ArchiveReading *reading, json_t *view, const char 
     json_object_set_new(view, "threads", lines);
     if (!threads)
         return false;
-    for (guint i = 0; i < MIN(threads->len, THREADS); i++)
-        json_array_append_new(lines, thread_line(reading, threads->pdata[i]));
+    for (guint i = 0; i < MIN(threads->len, THREADS); i++) {
+        const ArchiveThread *thread = threads->pdata[i];
+        json_t *line = archive_top(reading, thread);
+        web_set_time(line, "last", thread->last);
+        json_object_set_new(line, "posts", json_integer(thread->posts));
+        json_object_set_new(line, "answered", json_boolean(thread->posts > 1));
+        json_array_append_new(lines, line);
+    }
     if (threads->len > THREADS) {
         const ArchiveThread *last = threads->pdata[THREADS - 1];
         g_autofree char *place = archive_place_text(last->last, last->hash);
@@ -141,28 +136,6 @@ static void set_month(json_t *view, const char *name, const WebCall *call, int n
     json_object_set_new(view, name, json_pack("{ss ss}", "place", place, "title", title));
 }
 
-/* Set the months before and behind this one in which something was posted, "previous" and "next", and "posts". */
-static bool set_neighbours(const ArchiveReading *reading, json_t *view, const ArchiveMonth *own, GError **error)
-{
-    g_autoptr(GArray) months = archive_index_months(reading->index, reading->found->number, error);
-    int previous = 0, next = 0;
-    for (guint i = 0; months && i < months->len; i++) {
-        const ArchiveMonth *month = &g_array_index(months, ArchiveMonth, i);
-        int number = month_number(month);
-        if (number < month_number(own))
-            previous = number;
-        else if (number == month_number(own))
-            json_object_set_new(view, "posts", json_integer(month->posts));
-        else if (next == 0)
-            next = number;
-    }
-    if (previous > 0)
-        set_month(view, "previous", reading->call, previous);
-    if (next > 0)
-        set_month(view, "next", reading->call, next);
-    return months != NULL;
-}
-
 /* Set "days" of {day, messages} from messages by date, and "later" when the page does not hold all. */
 static void set_days(const ArchiveReading *reading, json_t *view, const GPtrArray *messages)
 {
@@ -190,7 +163,7 @@ static void set_days(const ArchiveReading *reading, json_t *view, const GPtrArra
 }
 
 /* ?after=PLACE for the next messages. */
-static void get_month(ArchiveReading *reading, const ArchiveMonth *month)
+static void get_month(ArchiveReading *reading, const ArchiveMonth *own)
 {
     GError *error = NULL;
     WebCall *call = reading->call;
@@ -198,21 +171,36 @@ static void get_month(ArchiveReading *reading, const ArchiveMonth *month)
         web_missing(call, NULL);
         return;
     }
-    ArchivePage page = {.from = month_begin(month->year, month->month),
-                        .to = month_begin(month->year, month->month + 1),
+    ArchivePage page = {.from = month_begin(own->year, own->month),
+                        .to = month_begin(own->year, own->month + 1),
                         .oldest_first = true,
                         .limit = MESSAGES + 1};
-    g_autofree char *after = web_query(call, "after"), *title = archive_month_title(call, month->year, month->month);
+    g_autofree char *after = web_query(call, "after"), *title = archive_month_title(call, own->year, own->month);
     archive_place_read(reading, after, false, &page.behind);
     g_autoptr(GPtrArray) messages = archive_index_messages(reading->index, reading->found->number, &page, &error);
-    json_t *view = archive_view(reading, title);
-    json_object_set_new(view, "month", json_string(title));
-    json_object_set_new(view, "place", json_string(call->args[1]));
-    if (!messages || !set_neighbours(reading, view, month, &error)) {
-        json_decref(view);
+    g_autoptr(GArray) months = messages ? archive_index_months(reading->index, reading->found->number, &error) : NULL;
+    if (!months) {
         archive_fail(call, error);
         return;
     }
+    json_t *view = archive_view(reading, title);
+    json_object_set_new(view, "month", json_string(title));
+    json_object_set_new(view, "place", json_string(call->args[1]));
+    int previous = 0, next = 0; /* months in which something was posted */
+    for (guint i = 0; i < months->len; i++) {
+        const ArchiveMonth *month = &g_array_index(months, ArchiveMonth, i);
+        int number = month_number(month);
+        if (number < month_number(own))
+            previous = number;
+        else if (number == month_number(own))
+            json_object_set_new(view, "posts", json_integer(month->posts));
+        else if (next == 0)
+            next = number;
+    }
+    if (previous > 0)
+        set_month(view, "previous", call, previous);
+    if (next > 0)
+        set_month(view, "next", call, next);
     set_days(reading, view, messages);
     archive_page(reading, "month", view);
 }
@@ -246,14 +234,6 @@ static void get_part(WebCall *call)
 
 const WebRoute web_archive[] = {
     {"GET", "/archive/{}", get_archive},
-    {"GET", "/archive/{}/atom", archive_get_feed},
-    {"GET", "/archive/{}/search", archive_get_search},
     {"GET", "/archive/{}/{}", get_part},
-    {"GET", "/archive/{}/{}/thread", archive_get_thread},
-    {"GET", "/archive/{}/{}/atom", archive_get_thread_feed},
-    {"GET", "/archive/{}/{}/mbox", archive_get_thread_mails},
-    {"GET", "/archive/{}/{}/raw", archive_get_raw},
-    {"GET", "/archive/{}/{}/file/{}/{}", archive_get_file},
-    {"GET", "/search", archive_get_search_all},
     {.verb = NULL},
 };

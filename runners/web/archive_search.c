@@ -25,15 +25,6 @@
 
 /* ---- the time that strangers may take ---- */
 
-/* Searches of strangers share one account: each puts off the moment when all is paid by SHARE times what it used. When
- * that is further away than BURST, they wait. *seconds: how long. */
-static bool may_search(const WebArchive *archive, int64_t *seconds)
-{
-    int64_t ahead = archive->search_free - clock_monotonic() - BURST;
-    *seconds = ahead / CLOCK_SECOND + 1;
-    return ahead <= 0;
-}
-
 /* Processor time, since on a busy host a search takes long without being dear. */
 static int64_t time_used(void)
 {
@@ -65,18 +56,6 @@ static bool note_list(WebCall *call, const List *list, GHashTable *numbers, GErr
     return found || fail_unless(error, FAIL_MISSING, &fault);
 }
 
-/* Note the lists of a page that have public archives. */
-static bool note_public(WebCall *call, const GPtrArray *lists, GError **error)
-{
-    for (guint i = 0; i < lists->len; i++) {
-        const List *list = lists->pdata[i];
-        if (list->settings->archive_policy == ARCHIVE_PUBLIC &&
-            !note_list(call, list, call->web->archive->public, error))
-            return false;
-    }
-    return true;
-}
-
 /* The lists of a person whose archives may be read. NULL: the store failed. */
 static GHashTable *own_numbers(WebCall *call, const SignedIn *person, GError **error)
 {
@@ -105,7 +84,12 @@ static bool read_public(WebCall *call, GError **error)
     archive->public = numbers_new();
     for (bool more = true; more;) {
         g_autoptr(GPtrArray) lists = list_page(call->web->store, &shown, after, 0, PUBLIC_PAGE, error);
-        if (!lists || !note_public(call, lists, error)) {
+        bool good = lists != NULL;
+        for (guint i = 0; good && i < lists->len; i++) {
+            const List *list = lists->pdata[i];
+            good = list->settings->archive_policy != ARCHIVE_PUBLIC || note_list(call, list, archive->public, error);
+        }
+        if (!good) {
             g_clear_pointer(&archive->public, g_hash_table_unref);
             return false;
         }
@@ -173,15 +157,17 @@ static void read_search(const WebCall *call, ArchiveSearch *search)
         g_ascii_string_to_signed(behind, 10, 0, G_MAXINT64, &search->behind, NULL);
 }
 
-/* Search, unless strangers have taken their share of time. false: the call was answered. */
+/* Search, unless strangers have taken their share of time: all of them share one account, in which each search puts off
+ * the moment when all is paid by SHARE times what it used. When that is further away than BURST, they wait. false: the
+ * call was answered. */
 static bool search(WebCall *call, const ArchiveQuery *query, const ArchiveSearch *asked, bool stranger,
                    ArchiveFound *found)
 {
     WebArchive *archive = call->web->archive;
     GError *error = NULL;
-    int64_t seconds;
-    if (stranger && !may_search(archive, &seconds)) {
-        g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, seconds);
+    int64_t ahead = archive->search_free - clock_monotonic() - BURST;
+    if (stranger && ahead > 0) {
+        g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, ahead / CLOCK_SECOND + 1);
         http_set_header(call->http, "Retry-After", text);
         web_notice(call, 429, "searches", NULL);
         return false;
@@ -199,24 +185,7 @@ static char *typed_words(const WebCall *call)
     return typed ? typed : g_strdup("");
 }
 
-static void answer_list(const ArchiveReading *reading, const ArchiveQuery *query, json_t *view)
-{
-    ArchiveSearch asked = {.lists = &reading->found->number, .list_count = 1, .addresses = reading->member};
-    g_auto(ArchiveFound) found = {0};
-    read_search(reading->call, &asked);
-    if (!search(reading->call, query, &asked, !reading->member, &found)) {
-        json_decref(view);
-        return;
-    }
-    json_t *rows = json_array();
-    for (guint i = 0; i < found.messages->len; i++)
-        json_array_append_new(rows, row(reading, found.messages->pdata[i], query));
-    set_found(view, &found, rows);
-    json_object_set_new(view, "ranked", json_boolean(asked.ranked));
-    archive_page(reading, "search", view);
-}
-
-void archive_get_search(WebCall *call)
+static void get_search(WebCall *call)
 {
     g_auto(ArchiveReading) reading = {0};
     if (!archive_read(call, &reading))
@@ -227,35 +196,24 @@ void archive_get_search(WebCall *call)
     json_object_update(view, own);
     json_decref(own);
     int64_t began = time_used();
-    if (reading.found && !archive_query_is_empty(query))
-        answer_list(&reading, query, view);
-    else
+    bool done = true;
+    if (reading.found && !archive_query_is_empty(query)) {
+        ArchiveSearch asked = {.lists = &reading.found->number, .list_count = 1, .addresses = reading.member};
+        g_auto(ArchiveFound) found = {0};
+        json_t *rows = json_array();
+        read_search(call, &asked);
+        done = search(call, query, &asked, !reading.member, &found);
+        for (guint i = 0; done && i < found.messages->len; i++)
+            json_array_append_new(rows, row(&reading, found.messages->pdata[i], query));
+        set_found(view, &found, rows);
+        json_object_set_new(view, "ranked", json_boolean(asked.ranked));
+    }
+    if (done)
         archive_page(&reading, "search", view);
+    else
+        json_decref(view);
     if (!reading.member)
         pay(call->web->archive, time_used() - began);
-}
-
-/* Rows of messages of many lists. Those whose list is not to be read any more are left out. */
-static bool rows_of_all(WebCall *call, const ArchiveFound *found, const ArchiveQuery *query, GHashTable *own,
-                        json_t *rows, GError **error)
-{
-    for (guint i = 0; i < found->messages->len; i++) {
-        const ArchiveMessage *message = found->messages->pdata[i];
-        const char *list_id = g_hash_table_lookup(own, &message->list);
-        if (!list_id)
-            list_id = g_hash_table_lookup(call->web->archive->public, &message->list);
-        g_auto(ArchiveReading) reading = {0};
-        g_autoptr(GError) fault = NULL;
-        if (archive_read_list(call, list_id, &reading, &fault)) {
-            json_t *line = row(&reading, message, query), *more = archive_view(&reading, NULL);
-            json_object_set(line, "list", json_object_get(more, "list"));
-            json_decref(more);
-            json_array_append_new(rows, line);
-        } else if (!g_error_matches(fault, FAIL, FAIL_MISSING)) {
-            return fail_with(error, &fault);
-        }
-    }
-    return true;
 }
 
 static void append_numbers(GArray *numbers, GHashTable *lists, const GHashTable *but)
@@ -270,32 +228,44 @@ static void append_numbers(GArray *numbers, GHashTable *lists, const GHashTable 
 
 static void answer_all(WebCall *call, const ArchiveQuery *query, GHashTable *own, json_t *view)
 {
-    GError *error = NULL;
+    WebArchive *archive = call->web->archive;
+    g_autoptr(json_t) kept = view;
     g_autoptr(GArray) numbers = g_array_new(false, false, sizeof(int64_t));
     append_numbers(numbers, own, NULL);
-    append_numbers(numbers, call->web->archive->public, own);
+    append_numbers(numbers, archive->public, own);
     ArchiveSearch asked = {.lists = (const int64_t *)(void *)numbers->data, .list_count = numbers->len};
     g_auto(ArchiveFound) found = {0};
     read_search(call, &asked);
-    if (!search(call, query, &asked, !call->person, &found)) {
-        json_decref(view);
+    if (!search(call, query, &asked, !call->person, &found))
         return;
+    g_autoptr(json_t) rows = json_array();
+    for (guint i = 0; i < found.messages->len; i++) {
+        const ArchiveMessage *message = found.messages->pdata[i];
+        const char *list_id = g_hash_table_lookup(own, &message->list);
+        if (!list_id)
+            list_id = g_hash_table_lookup(archive->public, &message->list);
+        g_auto(ArchiveReading) reading = {0};
+        GError *error = NULL;
+        if (archive_read_list(call, list_id, &reading, &error)) {
+            g_autoptr(json_t) more = archive_view(&reading, NULL);
+            json_t *line = row(&reading, message, query);
+            json_object_set(line, "list", json_object_get(more, "list"));
+            json_array_append_new(rows, line);
+        } else if (g_error_matches(error, FAIL, FAIL_MISSING)) { /* it is not to be read any more */
+            g_error_free(error);
+        } else {
+            archive_fail(call, error);
+            return;
+        }
     }
-    json_t *rows = json_array();
-    if (!rows_of_all(call, &found, query, own, rows, &error)) {
-        json_decref(rows);
-        json_decref(view);
-        archive_fail(call, error);
-        return;
-    }
-    set_found(view, &found, rows);
+    set_found(view, &found, json_incref(rows));
     json_object_set_new(view, "ranked", json_boolean(asked.ranked));
     call->shared = !call->person;
-    web_page(call, 200, "search", view);
+    web_page(call, 200, "search", json_incref(view));
 }
 
 /* In all public archives of lists that are advertised, and those of the person's own lists. */
-void archive_get_search_all(WebCall *call)
+static void get_search_all(WebCall *call)
 {
     GError *error = NULL;
     const SignedIn *person;
@@ -321,3 +291,9 @@ void archive_get_search_all(WebCall *call)
     if (!person)
         pay(call->web->archive, time_used() - began);
 }
+
+const WebRoute web_archive_search[] = {
+    {"GET", "/archive/{}/search", get_search},
+    {"GET", "/search", get_search_all},
+    {.verb = NULL},
+};

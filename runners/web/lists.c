@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Which lists there are, and the page of one with the form to join it. */
+/* Pages for everybody: which lists there are, and the page of one with the form to join it; and files that are served
+ * as they are: the style sheet, the icon, and what robots may read. */
+#include <string.h>
+
 #include "base/clock.h"
 #include "lists/people/join_form.h"
 #include "mail/visible.h"
@@ -132,7 +135,46 @@ static void get_folder(WebCall *call)
     web_moved(call, "/");
 }
 
+/* ---- files ---- */
+
+static void answer_file(WebCall *call, const char *type, const char *tag, const char *content, size_t length)
+{
+    http_set_header(call->http, "Cache-Control", "public, max-age=3600");
+    http_set_header(call->http, "X-Content-Type-Options", "nosniff");
+    g_autoptr(GBytes) bytes = g_bytes_new(content, length);
+    web_shared(call, type, tag, bytes);
+}
+
+static void get_file(WebCall *call)
+{
+    const ThemeFile *file = theme_file(call->web->theme, call->args[0]);
+    if (!file) {
+        web_missing(call, NULL);
+        return;
+    }
+    size_t length;
+    const char *content = g_bytes_get_data(file->content, &length);
+    answer_file(call, file->type, file->tag, content, length);
+}
+
+static void get_robots(WebCall *call)
+{
+    static const char *const closed[] = {
+        "/confirm/",        "/sign-in",         "/my", "/decide/", "/u/", "/search", "/archive/*/search",
+        "/archive/*/*/raw", "/archive/*/*/mbox"};
+    g_autoptr(GString) rules = g_string_new("User-agent: *\n");
+    for (size_t i = 0; i < G_N_ELEMENTS(closed); i++)
+        g_string_append_printf(rules, "Disallow: %s%s\n", call->web->base, closed[i]);
+    answer_file(call, "text/plain; charset=utf-8", "\"3\"", rules->str, rules->len);
+}
+
 const WebRoute web_lists[] = {
-    {"GET", "/", get_lists},       {"GET", "/list", get_folder},         {"GET", "/archive", get_folder},
-    {"GET", "/list/{}", get_list}, {"POST", "/list/{}/join", post_join}, {.verb = NULL},
+    {"GET", "/", get_lists},
+    {"GET", "/list", get_folder},
+    {"GET", "/archive", get_folder},
+    {"GET", "/list/{}", get_list},
+    {"POST", "/list/{}/join", post_join},
+    {"GET", "/robots.txt", get_robots},
+    {"GET", "/files/{}", get_file},
+    {.verb = NULL},
 };

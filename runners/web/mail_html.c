@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "mail/header.h"
+#include "mail/text/text_link.h"
 #include "runners/web/mustache.h"
 
 #define OPEN_LINES 4 /* a quotation of more lines is folded */
@@ -21,33 +23,27 @@ static void append_escaped(GString *out, const char *text, size_t length)
 
 /* ---- text with links ---- */
 
-static void append_link(const MailHtml *how, const char *text, const TextLink *link, GString *out)
-{
-    g_autofree char *target = g_strndup(text + link->start, link->length);
-    g_autofree char *masked = how->masked && (link->holds_address || link->kind != TEXT_LINK_WEB)
-                                  ? text_link_mask(target, link->length)
-                                  : NULL;
-    if (masked) {
-        mustache_escape(out, masked);
-        return;
-    }
-    g_string_append(out, "<a rel=\"nofollow noopener\" href=\"");
-    if (link->kind == TEXT_LINK_ADDRESS)
-        g_string_append(out, "mailto:");
-    mustache_escape(out, target);
-    g_string_append(out, "\">");
-    mustache_escape(out, target);
-    g_string_append(out, "</a>");
-}
-
 static void append_linked(const MailHtml *how, const char *text, size_t length, const GArray *links, GString *out)
 {
     size_t at = 0;
     for (guint i = 0; links && i < links->len; i++) {
         const TextLink *link = &g_array_index(links, TextLink, i);
         append_escaped(out, text + at, link->start - at);
-        append_link(how, text, link, out);
         at = link->start + link->length;
+        g_autofree char *target = g_strndup(text + link->start, link->length), *masked = NULL;
+        if (how->masked && (link->holds_address || link->kind != TEXT_LINK_WEB))
+            masked = text_link_mask(target, link->length);
+        if (masked) {
+            mustache_escape(out, masked);
+            continue;
+        }
+        g_string_append(out, "<a rel=\"nofollow noopener\" href=\"");
+        if (link->kind == TEXT_LINK_ADDRESS)
+            g_string_append(out, "mailto:");
+        mustache_escape(out, target);
+        g_string_append(out, "\">");
+        mustache_escape(out, target);
+        g_string_append(out, "</a>");
     }
     append_escaped(out, text + at, length - at);
 }
@@ -132,19 +128,6 @@ static void append_patch(const MailHtml *how, const ReadableBlock *block, GStrin
     g_string_append(out, "</pre>\n");
 }
 
-static void append_note(const MailHtml *how, const ReadableBlock *block, GString *out)
-{
-    static const char *const texts[] = {
-        [READABLE_NOTE_CUT] = N_("The rest of this text is not shown here."),
-        [READABLE_NOTE_PARTS] = N_("This message has more parts than are shown here."),
-        [READABLE_NOTE_DEEP] = N_("What is deeper within this message is not shown here."),
-        [READABLE_NOTE_SIGNED] = N_("This message has a signature, which was not checked."),
-        [READABLE_NOTE_ENCRYPTED] = N_("This text is encrypted.")};
-    g_string_append(out, "<p class=\"note\">");
-    mustache_escape(out, say(how, texts[block->note]));
-    g_string_append(out, "</p>\n");
-}
-
 static void append_file(const MailHtml *how, const ReadableFile *file, GString *out)
 {
     g_autofree char *shown = how->masked ? text_link_mask(file->name, strlen(file->name)) : g_strdup(file->name);
@@ -158,21 +141,14 @@ static void append_file(const MailHtml *how, const ReadableFile *file, GString *
     g_string_append_printf(out, ", %s</span></p>\n", size);
 }
 
-static void append_message(const MailHtml *how, const Readable *mail, GString *out)
-{
-    const ReadablePerson *from = mail->head.from.list->len > 0 ? mail->head.from.list->pdata[0] : NULL;
-    g_autofree char *person = from ? mail_html_person(how, from->name, from->address) : g_strdup("");
-    g_string_append(out, "<section class=\"inner\">\n<p class=\"facts\" dir=\"auto\"><b>");
-    mail_html_line(how, mail->head.subject, out);
-    g_string_append(out, "</b> ");
-    mustache_escape(out, person);
-    g_string_append(out, "</p>\n");
-    mail_html(how, mail, out);
-    g_string_append(out, "</section>\n");
-}
-
 static void append_block(const MailHtml *how, const ReadableBlock *block, GString *out)
 {
+    static const char *const notes[] = {
+        [READABLE_NOTE_CUT] = N_("The rest of this text is not shown here."),
+        [READABLE_NOTE_PARTS] = N_("This message has more parts than are shown here."),
+        [READABLE_NOTE_DEEP] = N_("What is deeper within this message is not shown here."),
+        [READABLE_NOTE_SIGNED] = N_("This message has a signature, which was not checked."),
+        [READABLE_NOTE_ENCRYPTED] = N_("This text is encrypted.")};
     switch (block->kind) {
     case READABLE_PARAGRAPH:
     case READABLE_ATTRIBUTION:
@@ -189,36 +165,30 @@ static void append_block(const MailHtml *how, const ReadableBlock *block, GStrin
             append_text(how, block, "pre", NULL, out);
         break;
     case READABLE_NOTE:
-        append_note(how, block, out);
+        g_string_append(out, "<p class=\"note\">");
+        mustache_escape(out, say(how, notes[block->note]));
+        g_string_append(out, "</p>\n");
         break;
     case READABLE_FILE:
         append_file(how, block->file, out);
         break;
-    case READABLE_MESSAGE:
-        append_message(how, block->message, out);
+    case READABLE_MESSAGE: {
+        const ReadableHead *head = &block->message->head;
+        const ReadablePerson *from = head->from.list->len > 0 ? head->from.list->pdata[0] : NULL;
+        g_autofree char *person = from ? mail_html_person(how, from->name, from->address) : g_strdup("");
+        g_string_append(out, "<section class=\"inner\">\n<p class=\"facts\" dir=\"auto\"><b>");
+        mail_html_line(how, head->subject, out);
+        g_string_append(out, "</b> ");
+        mustache_escape(out, person);
+        g_string_append(out, "</p>\n");
+        mail_html(how, block->message, out);
+        g_string_append(out, "</section>\n");
         break;
+    }
     }
 }
 
 /* ---- quotations ---- */
-
-static unsigned lines_of(const ReadableBlock *block)
-{
-    unsigned lines = 1;
-    for (const char *at = block->text; (at = strchr(at, '\n')); at++)
-        lines++;
-    return lines;
-}
-
-/* How many lines the blocks from begin with this number have, and where they end. */
-static unsigned fold_lines(const GPtrArray *blocks, guint begin, guint *end)
-{
-    unsigned lines = 0;
-    const ReadableBlock *first = blocks->pdata[begin];
-    for (*end = begin; *end < blocks->len && ((ReadableBlock *)blocks->pdata[*end])->fold == first->fold; (*end)++)
-        lines += lines_of(blocks->pdata[*end]);
-    return lines;
-}
 
 static void set_level(unsigned *level, unsigned wanted, GString *out)
 {
@@ -231,11 +201,15 @@ static void set_level(unsigned *level, unsigned wanted, GString *out)
 /* A quotation with the line that introduces it, which is what a reader opens it by. Returns the block behind it. */
 static guint append_fold(const MailHtml *how, const GPtrArray *blocks, guint begin, GString *out)
 {
-    guint end, at = begin;
-    unsigned level = 0;
+    guint end = begin, at = begin;
+    unsigned level = 0, lines = 0;
     const ReadableBlock *first = blocks->pdata[begin];
-    bool open = fold_lines(blocks, begin, &end) <= OPEN_LINES;
-    g_string_append_printf(out, "<details%s><summary dir=\"auto\">", open ? " open" : "");
+    for (; end < blocks->len && ((ReadableBlock *)blocks->pdata[end])->fold == first->fold; end++) {
+        lines++;
+        for (const char *text = ((ReadableBlock *)blocks->pdata[end])->text; (text = strchr(text, '\n')); text++)
+            lines++;
+    }
+    g_string_append_printf(out, "<details%s><summary dir=\"auto\">", lines <= OPEN_LINES ? " open" : "");
     if (first->kind == READABLE_ATTRIBUTION) {
         append_linked(how, first->text, first->length, first->links, out);
         at++;
@@ -267,4 +241,158 @@ void mail_html(const MailHtml *how, const Readable *mail, GString *out)
             at++;
         }
     }
+}
+
+/* ---- for strangers ---- */
+
+#define DOMAIN "@masked.invalid" /* RFC 2606 */
+
+static char *mask(const char *text)
+{
+    return text_link_mask(text, strlen(text));
+}
+
+/* A value that was folded, for LF line ends. */
+static void append_value(GString *out, const char *value)
+{
+    for (; *value; value++)
+        if (*value != '\r')
+            g_string_append_c(out, *value);
+}
+
+static void append_date(const ReadableHead *head, GString *out)
+{
+    static const char *const days[] = {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
+    static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                         "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    g_autoptr(GDateTime) utc = head->dated ? g_date_time_new_from_unix_utc(head->date) : NULL;
+    g_autoptr(GDateTime) at = utc ? g_date_time_add_minutes(utc, head->zone) : NULL;
+    if (!at)
+        return;
+    int zone = ABS(head->zone);
+    g_string_append_printf(out, "Date: %s, %d %s %d %02d:%02d:%02d %c%02d%02d\n",
+                           days[g_date_time_get_day_of_week(at) - 1], g_date_time_get_day_of_month(at),
+                           months[g_date_time_get_month(at) - 1], g_date_time_get_year(at), g_date_time_get_hour(at),
+                           g_date_time_get_minute(at), g_date_time_get_second(at), head->zone < 0 ? '-' : '+',
+                           zone / 60, zone % 60);
+}
+
+/* An id as it is: mail programs put threads together by them. One that is missing, or could end the line, is left out,
+ * with what stands before it: false. */
+static bool append_id(GString *out, const char *before, const char *id)
+{
+    if (!id)
+        return false;
+    for (const char *at = id; *at; at++)
+        if (!g_ascii_isgraph(*at) || strchr("<>", *at))
+            return false;
+    g_string_append_printf(out, "%s <%s>\n", before, id);
+    return true;
+}
+
+static void append_masked(const Readable *mail, GString *out)
+{
+    for (guint i = 0; i < mail->blocks->len; i++) {
+        const ReadableBlock *block = mail->blocks->pdata[i];
+        if (i > 0)
+            g_string_append_c(out, '\n');
+        if (block->kind == READABLE_MESSAGE) {
+            append_masked(block->message, out);
+        } else if (block->kind == READABLE_FILE) {
+            g_autofree char *name = mask(block->file->name);
+            g_string_append_printf(out, "[%s, %s, %zu bytes]\n", name, block->file->type, block->file->size);
+        } else if (block->kind == READABLE_NOTE) {
+            g_string_append(out, "[...]\n");
+        } else {
+            g_autofree char *masked = mask(block->text);
+            g_auto(GStrv) lines = g_strsplit(masked, "\n", -1);
+            g_string_append(out, block->kind == READABLE_SIGNATURE ? "-- \n" : "");
+            for (char **line = lines; *line; line++) {
+                for (unsigned level = 0; level < block->level; level++)
+                    g_string_append_c(out, '>');
+                g_string_append_printf(out, "%s%s\n", block->level > 0 && **line ? " " : "", *line);
+            }
+        }
+    }
+}
+
+void mail_html_masked_mail(const Readable *mail, GString *out)
+{
+    const ReadableHead *head = &mail->head;
+    const ReadablePerson *from = head->from.list->len > 0 ? head->from.list->pdata[0] : NULL;
+    g_autofree char *name = mask(from ? from->name : ""), *phrase = header_phrase(name, strlen("From: "));
+    const char *address = from ? from->address : "";
+    /* A local part that would have to be quoted is left out. */
+    size_t length = strspn(address,
+                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.!#$%&'*+-/=?^_`{|}~");
+    bool plain = length > 0 && address[length] == '@';
+    g_autofree char *local = plain ? g_strndup(address, length) : g_strdup("somebody");
+    g_string_append(out, "From: ");
+    append_value(out, phrase);
+    g_string_append_printf(out, "%s<%s" DOMAIN ">\n", *phrase ? " " : "", local);
+    append_date(head, out);
+    g_autofree char *subject = mask(head->subject), *value = header_encode(subject, strlen("Subject: "));
+    g_string_append(out, "Subject: ");
+    append_value(out, value);
+    g_string_append_c(out, '\n');
+    append_id(out, "Message-ID:", head->id);
+    append_id(out, "In-Reply-To:", head->in_reply_to);
+    const char *before = "References:";
+    for (guint i = 0; i < head->references->len; i++)
+        if (append_id(out, before, head->references->pdata[i]))
+            before = "";
+    g_string_append(out,
+                    "MIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n");
+    append_masked(mail, out);
+}
+
+static bool is_declared(const ReadableFile *file, const char *const *types)
+{
+    for (; *types; types++)
+        if (g_ascii_strncasecmp(file->type, *types, strlen(*types)) == 0)
+            return true;
+    return false;
+}
+
+/* Return a text in UTF-16, which begins with a byte order mark, without the domains of addresses. NULL: it is no such
+ * text. g_bytes_unref() */
+static GBytes *masked_wide(const char *octets, size_t length)
+{
+    bool little = length > 2 && memcmp(octets, "\xff\xfe", 2) == 0;
+    if (!little && (length <= 2 || memcmp(octets, "\xfe\xff", 2) != 0))
+        return NULL;
+    const char *set = little ? "UTF-16LE" : "UTF-16BE";
+    size_t plain_length, masked_length;
+    g_autofree char *plain = g_convert(octets, (gssize)length, "UTF-8", set, NULL, &plain_length, NULL);
+    bool sound = plain && !memchr(plain, '\0', plain_length);
+    g_autofree char *masked = sound ? text_link_mask(plain, plain_length) : NULL;
+    char *back = masked ? g_convert(masked, -1, set, "UTF-8", NULL, &masked_length, NULL) : NULL;
+    return back ? g_bytes_new_take(back, masked_length) : NULL;
+}
+
+GBytes *mail_html_masked_file(const ReadableFile *file)
+{
+    static const char *const texts[] = {"text/", NULL};
+    static const char *const others[] = {"text/", "message/", "application/octet-stream", "application/json",
+                                         "application/ics", "application/vcard", "application/xml", NULL};
+    g_autoptr(GBytes) bytes = readable_file_bytes(file);
+    size_t length, masked_length;
+    const char *octets = g_bytes_get_data(bytes, &length);
+    if (!octets || !memchr(octets, '@', length) || !is_declared(file, others))
+        return g_steal_pointer(&bytes);
+    GBytes *wide_text = masked_wide(octets, length);
+    if (wide_text || memchr(octets, '\0', length))
+        return wide_text ? wide_text : g_steal_pointer(&bytes);
+    if (g_utf8_validate_len(octets, length, NULL)) {
+        char *masked = text_link_mask(octets, length);
+        return g_bytes_new_take(masked, strlen(masked));
+    }
+    if (!is_declared(file, texts))
+        return g_steal_pointer(&bytes);
+    /* Each byte stands for itself in Latin-1, so whatever the set is, all others stay as they are. */
+    g_autofree char *wide = g_convert(octets, (gssize)length, "UTF-8", "ISO-8859-1", NULL, &masked_length, NULL);
+    g_autofree char *masked = wide ? text_link_mask(wide, masked_length) : NULL;
+    char *back = masked ? g_convert_with_fallback(masked, -1, "ISO-8859-1", "UTF-8", "...", NULL, &masked_length, NULL)
+                        : NULL;
+    return back ? g_bytes_new_take(back, masked_length) : g_steal_pointer(&bytes);
 }

@@ -4,6 +4,9 @@
 /*
  * Make HTML of the text of a message (mail/text/readable.h). All that somebody wrote is escaped; the tags are ours: p,
  * blockquote and details for quotations, pre for fixed text, a for links. There is no style and no script in it.
+ *
+ * Write a mail anew for strangers, too: its text as pages show it, and no domain of an address. Members of the list get
+ * the mail as it came.
  */
 #include "mail/text/readable.h"
 #include "runners/web/theme.h"
@@ -29,3 +32,15 @@ bool mail_html_is_addressed(const ReadableHead *head);
 /* Return a person as a page shows it: "Anne <anne@example.org>"; masked, the name alone, or "anne@…" for a person
  * without one; g_free(). */
 char *mail_html_person(const MailHtml *how, const char *name, const char *address);
+
+/* ---- for strangers ---- */
+
+/* Append a mail in RFC 5322 with LF line ends: From ("anne@masked.invalid"), Date, Subject, Message-ID and references,
+ * and the text in UTF-8, with quotations marked by ">" and a line in the place of each file. */
+void mail_html_masked_mail(const Readable *mail, GString *out);
+
+/* Return the bytes of a file of a mail as strangers may have them: those of a text without the domains of addresses, in
+ * the character set that it has; those of any other file as they are. A text is declared as text, or as a message, or
+ * as nothing of note, and is UTF-8, or UTF-16 with a byte order mark; or it is declared as text, and of one byte a
+ * character. g_bytes_unref(). */
+GBytes *mail_html_masked_file(const ReadableFile *file);

@@ -224,34 +224,29 @@ static bool add_tag(MustacheParser *parser, const MustacheTag *tag, bool alone, 
     }
 }
 
-static bool parse_piece(MustacheParser *parser, GError **error)
-{
-    const char *at = parser->text;
-    for (const char *begin; (begin = strstr(at, parser->open));) {
-        MustacheTag tag = {0};
-        bool good = read_tag(parser, begin, &tag, error);
-        g_autofree char *name = tag.name;
-        if (!good)
-            return false;
-        const char *end = tag.end;
-        bool is_translation = tag.kind == '#' && strcmp(tag.name, "_") == 0;
-        bool alone = !is_translation && stands_alone(parser->text, &tag, &begin, &end);
-        add_text(parser, at, begin);
-        if (!add_tag(parser, &tag, alone, &end, error))
-            return false;
-        at = end;
-    }
-    add_text(parser, at, at + strlen(at));
-    return true;
-}
-
+/* Parse a text within the one that is parsed now, if there is one, and then go on with that. */
 static bool parse(MustacheParser *parser, const char *text, GError **error)
 {
-    const char *text_before = parser->text;
+    const char *text_before = parser->text, *at = text;
     unsigned outer_before = parser->outer;
+    bool good = true;
     parser->text = text;
     parser->outer = parser->sections->len;
-    bool good = parse_piece(parser, error);
+    for (const char *begin; good && (begin = strstr(at, parser->open));) {
+        MustacheTag tag = {0};
+        good = read_tag(parser, begin, &tag, error);
+        g_autofree char *name = tag.name;
+        if (!good)
+            break;
+        const char *end = tag.end;
+        bool is_translation = tag.kind == '#' && strcmp(name, "_") == 0;
+        bool alone = !is_translation && stands_alone(text, &tag, &begin, &end);
+        add_text(parser, at, begin);
+        good = add_tag(parser, &tag, alone, &end, error);
+        at = end;
+    }
+    if (good)
+        add_text(parser, at, at + strlen(at));
     parser->text = text_before;
     parser->outer = outer_before;
     return good;
@@ -353,25 +348,19 @@ static void add_value(const Filler *filler, const json_t *value, bool escaped)
 
 static bool fill_nodes(Filler *filler, const Mustache *template, unsigned begin, unsigned end, GError **error);
 
-static bool fill_with(Filler *filler, const Mustache *template, unsigned section, const json_t *view, GError **error)
-{
-    g_ptr_array_add(filler->views, (void *)view);
-    bool good = fill_nodes(filler, template, section + 1, g_array_index(template->nodes, Node, section).end, error);
-    g_ptr_array_set_size(filler->views, (int)filler->views->len - 1);
-    return good;
-}
-
+/* Fill the nodes within the section once for each element of an array, once for another value that is true. */
 static bool fill_section(Filler *filler, const Mustache *template, unsigned section, GError **error)
 {
-    const json_t *value = look_up(filler, &g_array_index(template->nodes, Node, section));
-    if (!is_true(value))
-        return true;
-    if (!json_is_array(value))
-        return fill_with(filler, template, section, value, error);
-    for (size_t i = 0; i < json_array_size(value); i++)
-        if (!fill_with(filler, template, section, json_array_get(value, i), error))
-            return false;
-    return true;
+    const Node *node = &g_array_index(template->nodes, Node, section);
+    const json_t *value = look_up(filler, node);
+    const size_t count = !is_true(value) ? 0 : json_is_array(value) ? json_array_size(value) : 1;
+    bool good = true;
+    for (size_t i = 0; good && i < count; i++) {
+        g_ptr_array_add(filler->views, json_is_array(value) ? json_array_get(value, i) : (void *)value);
+        good = fill_nodes(filler, template, section + 1, node->end, error);
+        g_ptr_array_set_size(filler->views, (int)filler->views->len - 1);
+    }
+    return good;
 }
 
 static bool fill_partial(Filler *filler, const Mustache *template, const Node *node, GError **error)

@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declare what the pages below /my share. my.c has signing in, the page of all lists, and sessions; my_list.c has one
- * membership, my_all.c all of them at once. my_person.c has addresses and language, my_forget.c the removal of a
- * person.
+ * Declare what the pages below /my share. my.c has signing in, the page of all lists, and sessions; my_person.c has
+ * memberships, addresses and language, and the removal of a person.
  */
 #include "runners/web/web.h"
 #include "store/lists/list.h"
@@ -22,8 +21,8 @@ const SignedIn *my_sender(WebCall *call);
 json_t *my_view(WebCall *call, const SignedIn *person);
 /* Return the view of a membership or role as one line of a page. */
 json_t *my_member_line(const WebCall *call, const Member *member, const List *list);
-/* Put the lines of my_member_line() into "lists" of the view for members (of Member; NULL: error is set). Set also
- * whether the person "receives" mail of a list, "runs" one, "owns" one. */
+/* Put the lines of my_member_line() into "lists" of the view for members (of Member). Set also whether the person
+ * "receives" mail of a list, "runs" one, "owns" one. */
 bool my_set_lines(WebCall *call, const GPtrArray *members, json_t *view, GError **error);
 /* Look whether the person owns the site or a domain: *owns. false: the store failed. */
 bool my_owns_place(Store *store, const SignedIn *person, bool *owns, GError **error);

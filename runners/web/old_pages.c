@@ -12,28 +12,22 @@
 #include "store/lists/list.h"
 #include "store/lists/list_archive.h"
 
-/* Return the part of a path behind the directory: "/talk" of "/pipermail/talk"; NULL: it is not below it. */
-static const char *path_behind(const char *directory, const char *path)
-{
-    size_t length = strlen(directory);
-    while (length > 0 && directory[length - 1] == '/')
-        length--;
-    bool below = strncmp(path, directory, length) == 0 && (path[length] == '\0' || path[length] == '/');
-    return below ? path + length : NULL;
-}
-
-/* Find the place of the setting below whose path the address stands; *rest is what follows that. Return its kind;
- * g_free(). NULL: there is none. */
+/* Find the place of the setting below whose path the address stands; *rest is what follows that: "/talk" of
+ * "/pipermail/talk". Return its kind; g_free(). NULL: there is none. */
 static char *find_place(const Web *web, const char *setting, const char *path, const char **rest)
 {
     char *kind = NULL;
     *rest = NULL;
     for (const char *const *word = config_list(web->config, "web", setting); word && *word; word++) {
-        const char *colon = strchr(*word, ':'), *behind = path_behind(colon + 1, path);
-        if (behind && (!*rest || behind > *rest)) {
+        const char *colon = strchr(*word, ':'), *directory = colon + 1;
+        size_t length = strlen(directory);
+        while (length > 0 && directory[length - 1] == '/')
+            length--;
+        bool below = strncmp(path, directory, length) == 0 && (path[length] == '\0' || path[length] == '/');
+        if (below && (!*rest || path + length > *rest)) {
             g_free(kind);
             kind = g_strndup(*word, (size_t)(colon - *word));
-            *rest = behind;
+            *rest = path + length;
         }
     }
     return kind;
@@ -70,12 +64,6 @@ static List *list_of_address(Store *store, const char *name, GError **error)
     return g_steal_pointer(&list);
 }
 
-static char *archive_of_address(Store *store, const char *name, GError **error)
-{
-    g_autoptr(List) list = list_of_address(store, name, error);
-    return list ? list_archive_name(list->list_id, list->archive) : NULL;
-}
-
 /* The name of the archive here that had the old name; NULL: the call was answered. */
 static char *find_name(WebCall *call, OldKind kind, const char *name)
 {
@@ -83,10 +71,10 @@ static char *find_name(WebCall *call, OldKind kind, const char *name)
     char *found = NULL;
     if (kind == OLD_HYPERKITTY) {
         Store *store = web_store(call);
-        found = store ? archive_of_address(store, name, &error) : NULL;
-        if (store && !found)
+        g_autoptr(List) list = store ? list_of_address(store, name, &error) : NULL;
+        if (store && !list)
             web_missing(call, error);
-        return found;
+        return list ? list_archive_name(list->list_id, list->archive) : NULL;
     }
     ArchiveOld *old = open_table(call->web->archive, &error);
     found = old ? archive_old_list(old, old_kind_text(kind), name, &error) : NULL;
@@ -149,20 +137,6 @@ static char *find_page(WebCall *call, const ArchiveReading *reading, OldKind kin
     return NULL;
 }
 
-static void answer(WebCall *call, OldKind kind, const OldAddress *address)
-{
-    g_auto(ArchiveReading) reading = {0};
-    g_autofree char *name = archive_is_here(call) ? find_name(call, kind, address->list) : NULL;
-    if (!name || !archive_read_named(call, name, &reading))
-        return;
-    g_autofree char *page = find_page(call, &reading, kind, address);
-    if (!page)
-        return;
-    g_autofree char *path = g_strconcat(reading.path + strlen(call->web->base), page, NULL);
-    call->shared = !reading.member;
-    web_moved_host(call, path);
-}
-
 static void refuse_verb(WebCall *call)
 {
     http_set_header(call->http, "Allow", "GET");
@@ -182,49 +156,50 @@ static bool answer_archive(WebCall *call, const char *path)
     g_autofree char *named = call->web->archive ? find_place(call->web, "old_archives", path, &rest) : NULL;
     if (!named || !old_kind_read(named, &kind) || !old_address_read(kind, rest, http_query(call->http), &address))
         return false;
-    if (!is_reading(call))
-        refuse_verb(call);
-    else if (address.place == OLD_SITE)
-        web_moved_host(call, "/");
-    else
-        answer(call, kind, &address);
+    if (!is_reading(call) || address.place == OLD_SITE) {
+        is_reading(call) ? web_moved_host(call, "/") : refuse_verb(call);
+        return true;
+    }
+    g_auto(ArchiveReading) reading = {0};
+    g_autofree char *name = archive_is_here(call) ? find_name(call, kind, address.list) : NULL;
+    bool may = name && archive_read_named(call, name, &reading);
+    g_autofree char *page = may ? find_page(call, &reading, kind, &address) : NULL;
+    if (page) {
+        g_autofree char *place = g_strconcat(reading.path + strlen(call->web->base), page, NULL);
+        call->shared = !reading.member;
+        web_moved_host(call, place);
+    }
     return true;
 }
 
 /* ---- pages of lists ---- */
 
-/* By a name without a domain it is the list of the host that was asked, where there are several. */
-static List *list_of_page(WebCall *call, OldPages kind, const char *name, GError **error)
-{
-    Store *store = web_store(call);
-    const char *host = http_header(call->http, "Host");
-    g_autofree char *domain = g_strndup(host ? host : "", host ? strcspn(host, ":") : 0);
-    return !store                        ? NULL
-           : kind == OLD_PAGES_POSTORIUS ? list_of_address(store, name, error)
-                                         : list_by_name(store, name, domain, error);
-}
-
 static bool answer_list(WebCall *call, const char *path)
 {
     OldPages kind;
     bool owners;
-    const char *rest;
-    char *read = NULL;
+    const char *rest, *host = http_header(call->http, "Host");
     GError *error = NULL;
-    g_autofree char *named = find_place(call->web, "old_pages", path, &rest);
-    if (!named || !old_pages_read_kind(named, &kind) || !old_pages_read(kind, rest, &read, &owners))
+    g_autofree char *named = find_place(call->web, "old_pages", path, &rest), *name = NULL;
+    if (!named || !old_pages_read_kind(named, &kind) || !old_pages_read(kind, rest, &name, &owners))
         return false;
-    g_autofree char *name = read;
     if (!is_reading(call) || !name) {
         is_reading(call) ? web_moved_host(call, "/") : refuse_verb(call);
         return true;
     }
-    g_autoptr(List) list = list_of_page(call, kind, name, &error);
-    g_autofree char *page = list ? g_strconcat(owners ? "/desk/list/" : "/list/", list->list_id, NULL) : NULL;
-    if (page)
+    Store *store = web_store(call);
+    if (!store)
+        return true;
+    /* By a name without a domain it is the list of the host that was asked, where there are several. */
+    g_autofree char *domain = g_strndup(host ? host : "", host ? strcspn(host, ":") : 0);
+    g_autoptr(List) list = kind == OLD_PAGES_POSTORIUS ? list_of_address(store, name, &error)
+                                                       : list_by_name(store, name, domain, &error);
+    if (list) {
+        g_autofree char *page = g_strconcat(owners ? "/desk/list/" : "/list/", list->list_id, NULL);
         web_moved_host(call, page);
-    else if (!call->answered)
+    } else {
         web_missing(call, error);
+    }
     return true;
 }
 

@@ -5,8 +5,97 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "runners/web/catalogue.h"
 #include "runners/web/mustache.h"
+
+struct Catalogue {
+    GHashTable *texts; /* msgid -> msgstr */
+};
+
+typedef struct CatalogueReader {
+    Catalogue *catalogue;
+    GString *key, *text, *open; /* open: the one of the two that further lines go on with; NULL: none */
+    bool is_fuzzy, next_is_fuzzy;
+} CatalogueReader;
+
+/* ---- texts in another language ---- */
+
+void theme_catalogue_free(Catalogue *catalogue)
+{
+    if (!catalogue)
+        return;
+    g_hash_table_unref(catalogue->texts);
+    g_free(catalogue);
+}
+
+const char *theme_catalogue_text(const Catalogue *catalogue, const char *text)
+{
+    const char *found = catalogue ? g_hash_table_lookup(catalogue->texts, text) : NULL;
+    return found ? found : text;
+}
+
+/* The entry before is whole. */
+static void finish(CatalogueReader *reader)
+{
+    if (reader->key->len > 0 && reader->text->len > 0 && !reader->is_fuzzy)
+        g_hash_table_insert(reader->catalogue->texts, g_strdup(reader->key->str), g_strdup(reader->text->str));
+    g_string_truncate(reader->key, 0);
+    g_string_truncate(reader->text, 0);
+    reader->open = NULL;
+}
+
+/* Append what a line has in quotation marks. */
+static bool add_quoted(CatalogueReader *reader, const char *quoted)
+{
+    size_t length = strlen(quoted);
+    if (!reader->open || length < 2 || *quoted != '"' || quoted[length - 1] != '"')
+        return false;
+    g_autofree char *inside = g_strndup(quoted + 1, length - 2);
+    g_autofree char *text = g_strcompress(inside);
+    g_string_append(reader->open, text);
+    return true;
+}
+
+Catalogue *theme_catalogue_read(const char *path, GError **error)
+{
+    g_autofree char *whole = NULL;
+    g_autoptr(GError) fault = NULL;
+    if (!g_file_get_contents(path, &whole, NULL, &fault)) {
+        fail(error, g_error_matches(fault, G_FILE_ERROR, G_FILE_ERROR_NOENT) ? FAIL_MISSING : FAIL_LATER, "%s",
+             fault->message);
+        return NULL;
+    }
+    g_autoptr(Catalogue) catalogue = g_new0(Catalogue, 1);
+    catalogue->texts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    g_autoptr(GString) key = g_string_new(NULL), text = g_string_new(NULL);
+    CatalogueReader reader = {.catalogue = catalogue, .key = key, .text = text};
+    g_auto(GStrv) lines = g_strsplit(whole, "\n", -1);
+    bool good = g_utf8_validate(whole, -1, NULL) || fail(error, FAIL_CONFIG, "%s is not in UTF-8", path);
+    for (unsigned i = 0; good && lines[i]; i++) {
+        char *line = g_strstrip(lines[i]);
+        if (*line == '#') {
+            reader.next_is_fuzzy = reader.next_is_fuzzy || (line[1] == ',' && strstr(line, "fuzzy"));
+        } else if (g_str_has_prefix(line, "msgid ")) {
+            finish(&reader);
+            reader.is_fuzzy = reader.next_is_fuzzy;
+            reader.next_is_fuzzy = false;
+            reader.open = reader.key;
+            good = add_quoted(&reader, g_strchug(line + strlen("msgid ")));
+        } else if (g_str_has_prefix(line, "msgstr ") && reader.open == reader.key) {
+            reader.open = reader.text;
+            good = add_quoted(&reader, g_strchug(line + strlen("msgstr ")));
+        } else {
+            good = !*line || add_quoted(&reader, line);
+        }
+        if (!good)
+            fail(error, FAIL_CONFIG,
+                 "%s, line %u: allowed are comments, msgid \"...\", msgstr \"...\" and further \"...\" of these", path,
+                 i + 1);
+    }
+    finish(&reader);
+    return good ? g_steal_pointer(&catalogue) : NULL;
+}
+
+/* ---- the theme ---- */
 
 #define TEMPLATE_SUFFIX ".mustache"
 #define CATALOGUE_SUFFIX ".po"
@@ -28,7 +117,7 @@ static void tongue_free(void *data)
 {
     Tongue *tongue = data;
     g_free(tongue->name);
-    catalogue_free(tongue->catalogue);
+    theme_catalogue_free(tongue->catalogue);
     g_hash_table_unref(tongue->templates);
     g_free(tongue);
 }
@@ -84,23 +173,10 @@ static char *path_of(const char *const folders[2], const char *below, const char
 static char *translate(void *data, const char *text)
 {
     const Tongue *tongue = data;
-    return g_strdup(catalogue_text(tongue->catalogue, text));
+    return g_strdup(theme_catalogue_text(tongue->catalogue, text));
 }
 
-static bool read_template(const char *const folders[2], const char *name, Tongue *tongue, GError **error)
-{
-    g_autofree char *path = path_of(folders, "", name, TEMPLATE_SUFFIX), *text = NULL;
-    g_autoptr(GError) fault = NULL;
-    if (!g_file_get_contents(path, &text, NULL, &fault))
-        return fail(error, FAIL_LATER, "%s", fault->message);
-    if (!g_utf8_validate(text, -1, NULL))
-        return fail(error, FAIL_CONFIG, "the template %s is not in UTF-8", path);
-    Mustache *template = mustache_new(path, text, translate, tongue, error);
-    if (template)
-        g_hash_table_insert(tongue->templates, g_strdup(name), template);
-    return template != NULL;
-}
-
+/* Add a language, with all templates in it. */
 static bool add_tongue(Theme *theme, const char *const folders[2], const char *name, GHashTable *templates,
                        GError **error)
 {
@@ -110,48 +186,30 @@ static bool add_tongue(Theme *theme, const char *const folders[2], const char *n
     g_ptr_array_add(theme->tongues, tongue);
     if (strcmp(name, WRITTEN_IN) != 0) {
         g_autofree char *path = path_of(folders, "po", name, CATALOGUE_SUFFIX);
-        if (!(tongue->catalogue = catalogue_read(path, error)))
+        if (!(tongue->catalogue = theme_catalogue_read(path, error)))
             return false;
     }
     GHashTableIter at;
-    void *template;
+    void *key;
     g_hash_table_iter_init(&at, templates);
-    while (g_hash_table_iter_next(&at, &template, NULL))
-        if (!read_template(folders, template, tongue, error))
+    while (g_hash_table_iter_next(&at, &key, NULL)) {
+        g_autofree char *path = path_of(folders, "", key, TEMPLATE_SUFFIX), *text = NULL;
+        g_autoptr(GError) fault = NULL;
+        if (!g_file_get_contents(path, &text, NULL, &fault))
+            return fail(error, FAIL_LATER, "%s", fault->message);
+        if (!g_utf8_validate(text, -1, NULL))
+            return fail(error, FAIL_CONFIG, "the template %s is not in UTF-8", path);
+        Mustache *template = mustache_new(path, text, translate, tongue, error);
+        if (!template)
             return false;
+        g_hash_table_insert(tongue->templates, g_strdup(key), template);
+    }
     return true;
 }
 
 static int by_name(const void *one, const void *other)
 {
     return strcmp(one, other);
-}
-
-static bool read_tongues(Theme *theme, const char *const folders[2], GError **error)
-{
-    g_autoptr(GHashTable) templates = names_in(folders, "", TEMPLATE_SUFFIX, error);
-    g_autoptr(GHashTable) languages = templates ? names_in(folders, "po", CATALOGUE_SUFFIX, error) : NULL;
-    if (!languages || !add_tongue(theme, folders, WRITTEN_IN, templates, error))
-        return false;
-    g_autoptr(GList) sorted = g_list_sort(g_hash_table_get_keys(languages), by_name);
-    for (const GList *at = sorted; at; at = at->next)
-        if (strcmp(at->data, WRITTEN_IN) != 0 && !add_tongue(theme, folders, at->data, templates, error))
-            return false;
-    return true;
-}
-
-static bool read_file(Theme *theme, const char *const folders[2], const char *name, const char *type, GError **error)
-{
-    g_autofree char *path = path_of(folders, "", name, ""), *content = NULL;
-    g_autoptr(GError) fault = NULL;
-    size_t length;
-    if (!g_file_get_contents(path, &content, &length, &fault))
-        return fail(error, FAIL_LATER, "%s", fault->message);
-    g_autofree char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)content, length);
-    ThemeFile file = {.name = name, .type = type, .tag = g_strdup_printf("\"%.32s\"", sum)};
-    file.content = g_bytes_new_take(g_steal_pointer(&content), length);
-    g_array_append_val(theme->files, file);
-    return true;
 }
 
 Theme *theme_new(const char *built_in, const char *site, GError **error)
@@ -167,10 +225,28 @@ Theme *theme_new(const char *built_in, const char *site, GError **error)
     theme->tongues = g_ptr_array_new_with_free_func(tongue_free);
     theme->files = g_array_new(FALSE, FALSE, sizeof(ThemeFile));
     g_array_set_clear_func(theme->files, file_clear);
-    bool good = read_tongues(theme, folders, error);
-    for (size_t i = 0; good && i < G_N_ELEMENTS(served); i++)
-        good = read_file(theme, folders, served[i].name, served[i].type, error);
-    return good ? g_steal_pointer(&theme) : NULL;
+    g_autoptr(GHashTable) templates = names_in(folders, "", TEMPLATE_SUFFIX, error);
+    g_autoptr(GHashTable) languages = templates ? names_in(folders, "po", CATALOGUE_SUFFIX, error) : NULL;
+    if (!languages || !add_tongue(theme, folders, WRITTEN_IN, templates, error))
+        return NULL;
+    g_autoptr(GList) sorted = g_list_sort(g_hash_table_get_keys(languages), by_name);
+    for (const GList *at = sorted; at; at = at->next)
+        if (strcmp(at->data, WRITTEN_IN) != 0 && !add_tongue(theme, folders, at->data, templates, error))
+            return NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(served); i++) {
+        g_autofree char *path = path_of(folders, "", served[i].name, ""), *content = NULL;
+        g_autoptr(GError) fault = NULL;
+        size_t length;
+        if (!g_file_get_contents(path, &content, &length, &fault)) {
+            fail(error, FAIL_LATER, "%s", fault->message);
+            return NULL;
+        }
+        g_autofree char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)content, length);
+        ThemeFile file = {.name = served[i].name, .type = served[i].type, .tag = g_strdup_printf("\"%.32s\"", sum)};
+        file.content = g_bytes_new_take(g_steal_pointer(&content), length);
+        g_array_append_val(theme->files, file);
+    }
+    return g_steal_pointer(&theme);
 }
 
 /* ---- use ---- */
@@ -181,23 +257,6 @@ static const Tongue *tongue_of(const Theme *theme, const char *language)
         if (g_ascii_strcasecmp(((const Tongue *)theme->tongues->pdata[i])->name, language) == 0)
             return theme->tongues->pdata[i];
     return NULL;
-}
-
-/* The theme's language for a range of Accept-Language: "de" for "de-AT", and "zh_CN" for "zh". */
-static const Tongue *tongue_for(const Theme *theme, const char *range)
-{
-    g_autofree char *name = g_strdelimit(g_strdup(range), "-", '_');
-    const Tongue *exact = tongue_of(theme, name);
-    name[strcspn(name, "_")] = '\0';
-    if (exact || !*name)
-        return exact;
-    const Tongue *near = tongue_of(theme, name);
-    for (unsigned i = 0; !near && i < theme->tongues->len; i++) {
-        const Tongue *tongue = theme->tongues->pdata[i];
-        if (g_ascii_strncasecmp(tongue->name, name, strlen(name)) == 0 && tongue->name[strlen(name)] == '_')
-            near = tongue;
-    }
-    return near;
 }
 
 const char *theme_language(const Theme *theme, const char *accept)
@@ -211,7 +270,17 @@ const char *theme_language(const Theme *theme, const char *accept)
         double weight = quality ? g_ascii_strtod(quality + 2, NULL) : 1;
         if (semicolon)
             *semicolon = '\0';
-        const Tongue *tongue = tongue_for(theme, g_strstrip(*range));
+        /* The language itself, else "de" for "de-AT", else "zh_CN" for "zh". */
+        char *name = g_strdelimit(g_strstrip(*range), "-", '_');
+        const Tongue *tongue = tongue_of(theme, name);
+        name[strcspn(name, "_")] = '\0';
+        if (!tongue && *name)
+            tongue = tongue_of(theme, name);
+        for (unsigned i = 0; !tongue && *name && i < theme->tongues->len; i++) {
+            const Tongue *one = theme->tongues->pdata[i];
+            if (g_ascii_strncasecmp(one->name, name, strlen(name)) == 0 && one->name[strlen(name)] == '_')
+                tongue = one;
+        }
         if (tongue && weight > most) {
             best = tongue;
             most = weight;
@@ -223,7 +292,7 @@ const char *theme_language(const Theme *theme, const char *accept)
 const char *theme_text(const Theme *theme, const char *language, const char *text)
 {
     const Tongue *tongue = theme ? tongue_of(theme, language) : NULL;
-    return catalogue_text(tongue ? tongue->catalogue : NULL, text);
+    return theme_catalogue_text(tongue ? tongue->catalogue : NULL, text);
 }
 
 static const Mustache *partial(void *data, const char *name)

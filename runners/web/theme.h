@@ -8,6 +8,15 @@
  * from starting.
  *
  * A language is named as its file in po/, such as "de". The templates are written in "en".
+ *
+ * Texts in another language are in a file of the format PO of GNU gettext:
+ *
+ *   #: leave.mustache
+ *   msgid "Leave {{list}} now?"
+ *   msgstr "{{list}} jetzt verlassen?"
+ *
+ * Entries that are marked fuzzy or have an empty msgstr count as missing. A line with msgctxt, msgid_plural or
+ * msgstr[0] is a mistake: the pages word a text so that it does not depend on a number.
  */
 #include <glib.h>
 #include <jansson.h>
@@ -45,3 +54,16 @@ typedef struct ThemeFile {
 
 /* Return the file of that name, borrowed; NULL: there is none. */
 const ThemeFile *theme_file(const Theme *theme, const char *name);
+
+/* ---- texts in another language ---- */
+
+typedef struct Catalogue Catalogue;
+
+/* Read a file. FAIL_MISSING: there is no such file. FAIL_CONFIG: it has a mistake (the message has the line), or is not
+ * in UTF-8. FAIL_LATER: it cannot be read. */
+Catalogue *theme_catalogue_read(const char *path, GError **error);
+void theme_catalogue_free(Catalogue *catalogue);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Catalogue, theme_catalogue_free)
+
+/* Return the translation, borrowed; text itself where there is none, or catalogue is NULL. */
+const char *theme_catalogue_text(const Catalogue *catalogue, const char *text);

@@ -16,7 +16,7 @@
 #include "runners/web/archive.h"
 #include "runners/web/desk_try.h"
 #include "runners/web/form_mark.h"
-#include "runners/web/masked_mail.h"
+#include "runners/web/mail_html.h"
 #include "store/lists/list.h"
 #include "store/secret.h"
 
@@ -24,16 +24,13 @@
 #define FIELDS 500 /* of a form or a query */
 
 static const WebRoute *const tables[] = {web_lists,
-                                         web_confirm,
-                                         web_leave,
+                                         web_links,
                                          web_waiting,
-                                         web_files,
+                                         web_archive_search, /* before web_archive: one path of that fits many */
+                                         web_archive_message,
                                          web_archive,
                                          web_my,
-                                         web_my_list,
-                                         web_my_all,
                                          web_my_person,
-                                         web_my_forget,
                                          web_desk,
                                          web_desk_settings,
                                          web_desk_log,
@@ -231,7 +228,7 @@ void web_attachment(WebCall *call, const ReadableFile *file, bool masked)
         web_missing(call, NULL);
         return;
     }
-    g_autoptr(GBytes) content = masked ? masked_file(file) : readable_file_bytes(file);
+    g_autoptr(GBytes) content = masked ? mail_html_masked_file(file) : readable_file_bytes(file);
     if (!web_has_room(call, content))
         return;
     g_autofree char *plain = masked ? text_link_mask(file->name, strlen(file->name)) : g_strdup(file->name);

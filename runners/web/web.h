@@ -152,7 +152,7 @@ json_t *web_made_view(const Subscription *made);
 #define WEB_UNDO_DAYS ((int)(DEPARTURE_KEPT / (86400 * CLOCK_SECOND)))
 
 /* Answer with a file of a mail (mail/text/readable.h), to be saved and not to be shown; NULL: 404. masked: as strangers
- * may have it (masked_mail.h). */
+ * may have it (mail_html.h). */
 void web_attachment(WebCall *call, const ReadableFile *file, bool masked);
 
 /* Answer a call whose path is that of a page of an older archive, or of a list in another system, which was moved here
@@ -162,7 +162,7 @@ bool old_pages_answer(WebCall *call, const char *path);
 
 /* ---- tables of routes, each of one file, that web.c knows ---- */
 
-extern const WebRoute web_lists[], web_confirm[], web_leave[], web_waiting[], web_files[], web_archive[], web_my[],
-    web_my_list[], web_my_all[], web_my_person[], web_my_forget[];
+extern const WebRoute web_lists[], web_links[], web_waiting[], web_archive[], web_archive_message[],
+    web_archive_search[], web_my[], web_my_person[];
 extern const WebRoute web_desk[], web_desk_settings[], web_desk_log[], web_desk_site[],
     web_desk_members[], web_desk_rules[], web_desk_scheduled[], web_desk_templates[];

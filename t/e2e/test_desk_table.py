@@ -40,8 +40,8 @@ TABLE = {
 def routes():
     """{path: verbs}, as the tables of the program have them, but for the operator's pages (test_desk_site.py)."""
     found = {}
-    for path in (TOP / "runners" / "web").glob("desk*.c"):
-        for verb, route in re.findall(r'\{"(GET|POST)", "([^"]+)", \w+\}', path.read_text()):
+    for path in (TOP / "runners" / "web").glob("*.c"):
+        for verb, route in re.findall(r'\{"(GET|POST)", "(/desk[^"]*)", \w+\}', path.read_text()):
             found.setdefault(route, set()).add(verb)
     return {route: verbs for route, verbs in found.items() if not route.startswith("/desk/site")}
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "runners/web/mail_html.h"
-#include "runners/web/masked_mail.h"
 #include "runners/web/mustache.h"
 #include "t/fuzz/fuzz.h"
 
@@ -102,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_html(html->str, masked);
     }
     g_autoptr(GString) masked_text = g_string_new(NULL);
-    masked_mail(mail, masked_text);
+    mail_html_masked_mail(mail, masked_text);
     check_mail(masked_text);
     try_template(data, size);
     return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* Catalogues in the format PO. */
-#include "runners/web/catalogue.h"
+#include "runners/web/theme.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static Catalogue *read_text(const char *text, GError **error)
     g_assert_cmpint(fd, >=, 0);
     g_assert_true(g_close(fd, NULL));
     g_assert_true(g_file_set_contents(path, text, -1, NULL));
-    Catalogue *catalogue = catalogue_read(path, error);
+    Catalogue *catalogue = theme_catalogue_read(path, error);
     g_assert_cmpint(g_unlink(path), ==, 0);
     return catalogue;
 }
@@ -33,13 +33,13 @@ static void test_texts(void)
                               "\nmsgid \"empty\"\nmsgstr \"\"\n\nmsgid \"last\"\nmsgstr \"letzter\"\n",
                               &error);
     g_assert_no_error(error);
-    g_assert_cmpstr(catalogue_text(catalogue, "Leave"), ==, "Verlassen");
-    g_assert_cmpstr(catalogue_text(catalogue, "a \"long\" text"), ==, "ein \\langer");
-    g_assert_cmpstr(catalogue_text(catalogue, "doubt"), ==, "doubt");
-    g_assert_cmpstr(catalogue_text(catalogue, "empty"), ==, "empty");
-    g_assert_cmpstr(catalogue_text(catalogue, "last"), ==, "letzter");
-    g_assert_cmpstr(catalogue_text(catalogue, "unknown"), ==, "unknown");
-    g_assert_cmpstr(catalogue_text(NULL, "Leave"), ==, "Leave");
+    g_assert_cmpstr(theme_catalogue_text(catalogue, "Leave"), ==, "Verlassen");
+    g_assert_cmpstr(theme_catalogue_text(catalogue, "a \"long\" text"), ==, "ein \\langer");
+    g_assert_cmpstr(theme_catalogue_text(catalogue, "doubt"), ==, "doubt");
+    g_assert_cmpstr(theme_catalogue_text(catalogue, "empty"), ==, "empty");
+    g_assert_cmpstr(theme_catalogue_text(catalogue, "last"), ==, "letzter");
+    g_assert_cmpstr(theme_catalogue_text(catalogue, "unknown"), ==, "unknown");
+    g_assert_cmpstr(theme_catalogue_text(NULL, "Leave"), ==, "Leave");
 }
 
 static void test_mistakes(void)
@@ -62,7 +62,7 @@ static void test_mistakes(void)
         g_assert_nonnull(strstr(error->message, wrong[i].where));
     }
     g_autoptr(GError) error = NULL;
-    g_assert_null(catalogue_read("/no/such.po", &error));
+    g_assert_null(theme_catalogue_read("/no/such.po", &error));
     g_assert_error(error, FAIL, FAIL_MISSING);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* Mails as strangers may save them. */
-#include "runners/web/masked_mail.h"
+#include "runners/web/mail_html.h"
 #include "t/suite.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static void check(const char *mail, const char *wanted)
     g_autoptr(GBytes) octets = g_bytes_new_static(mail, strlen(mail));
     g_autoptr(Readable) readable = readable_new(octets, READABLE_TEXT);
     g_autoptr(GString) masked = g_string_new(NULL);
-    masked_mail(readable, masked);
+    mail_html_masked_mail(readable, masked);
     g_assert_cmpstr(masked->str, ==, wanted);
 }
 
@@ -45,7 +45,7 @@ static void test_long(void)
     g_autoptr(GBytes) octets = g_string_free_to_bytes(mail);
     g_autoptr(Readable) readable = readable_new(octets, READABLE_TEXT);
     g_autoptr(GString) masked = g_string_new(NULL);
-    masked_mail(readable, masked);
+    mail_html_masked_mail(readable, masked);
     g_assert_null(strchr(masked->str, '\r')); /* a field that is folded has LF line ends, too */
     g_assert_nonnull(strstr(masked->str, " word\n word "));
 }
