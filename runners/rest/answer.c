@@ -73,24 +73,19 @@ char *id_text(const Call *call, const char *id)
     return g_strdup(at);
 }
 
-/* Also as UUIDs are written for people: 8-4-4-4-12. */
-static bool hex_parse(const char *text, char id[STORE_ID_SIZE])
-{
-    g_autoptr(GString) digits = g_string_new(text);
-    if (g_uuid_string_is_valid(text))
-        g_string_replace(digits, "-", "", 0);
-    if (digits->len != STORE_ID_SIZE - 1 || strspn(digits->str, "0123456789abcdefABCDEF") != digits->len)
-        return false;
-    g_autofree char *lower = g_ascii_strdown(digits->str, -1);
-    memcpy(id, lower, STORE_ID_SIZE);
-    return true;
-}
-
 bool id_parse(const Call *call, const char *text, char id[STORE_ID_SIZE])
 {
+    if (!call->old) { /* also as UUIDs are written for people: 8-4-4-4-12 */
+        g_autoptr(GString) digits = g_string_new(text);
+        if (g_uuid_string_is_valid(text))
+            g_string_replace(digits, "-", "", 0);
+        if (digits->len != STORE_ID_SIZE - 1 || strspn(digits->str, "0123456789abcdefABCDEF") != digits->len)
+            return false;
+        g_autofree char *lower = g_ascii_strdown(digits->str, -1);
+        memcpy(id, lower, STORE_ID_SIZE);
+        return true;
+    }
     size_t length = strlen(text);
-    if (!call->old)
-        return hex_parse(text, id);
     unsigned __int128 number = 0;
     if (length == 0 || strspn(text, "0123456789") != length)
         return false;
@@ -105,13 +100,6 @@ bool id_parse(const Call *call, const char *text, char id[STORE_ID_SIZE])
 }
 
 /* ---- answers ---- */
-
-/* In quotes, as the ETag field has it; g_free(). */
-static char *etag_of(const char *text)
-{
-    g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA1, text, -1);
-    return g_strdup_printf("\"%s\"", digest);
-}
 
 /* End the text of a JSON object, "{...}", with its http_etag. */
 static void end_object(GString *text, const char *etag)
@@ -140,19 +128,14 @@ static void send(Call *call, int status, const char *text)
     http_answer(call->http, status, JSON, body, strlen(body));
 }
 
-static bool client_has(const Call *call, const char *etag)
-{
-    const char *known = http_header(call->http, "If-None-Match");
-    return known && (strcmp(known, "*") == 0 || strstr(known, etag));
-}
-
 /* Sends the text of an object, which has its http_etag already; 304 where the client has it. */
 static void send_tagged(Call *call, int status, const char *text, const char *etag)
 {
     bool reading = strcmp(http_verb(call->http), "GET") == 0 || strcmp(http_verb(call->http), "HEAD") == 0;
     if (status == 200 && reading) {
+        const char *known = http_header(call->http, "If-None-Match");
         http_set_header(call->http, "ETag", etag);
-        if (client_has(call, etag)) {
+        if (known && (strcmp(known, "*") == 0 || strstr(known, etag))) {
             answer_empty(call, 304);
             return;
         }
@@ -160,13 +143,15 @@ static void send_tagged(Call *call, int status, const char *text, const char *et
     send(call, status, text);
 }
 
-/* The text of the object with its http_etag, less what the caller may not see. *etag is g_free()d by the caller. */
+/* The text of the object with its http_etag, less what the caller may not see. *etag, in quotes as the ETag field has
+ * it, is g_free()d by the caller. */
 static GString *object_text(const Call *call, json_t *object, char **etag)
 {
     scope_show(call, object);
     char *dumped = json_dumps(object, 0);
     GString *text = g_string_new(dumped);
-    *etag = etag_of(dumped);
+    g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA1, dumped, -1);
+    *etag = g_strdup_printf("\"%s\"", digest);
     free(dumped);
     end_object(text, *etag);
     return text;

@@ -89,14 +89,6 @@ static const Attribute *find_attribute(Call *call)
     return attribute;
 }
 
-static json_t *words_json(char *const *words)
-{
-    json_t *array = json_array();
-    for (; words && *words; words++)
-        json_array_append_new(array, json_words(*words));
-    return array;
-}
-
 static json_t *setting_json(const List *list, const ListSetting *setting)
 {
     const void *at = list_value(list->settings, setting);
@@ -106,8 +98,12 @@ static json_t *setting_json(const List *list, const ListSetting *setting)
     case SETTING_INTEGER:
         return strcmp(setting->name, "digest_size_threshold") == 0 ? json_real((double)*(const int64_t *)at)
                                                                    : json_integer(*(const int64_t *)at);
-    case SETTING_WORDS:
-        return words_json(*(char **const *)at);
+    case SETTING_WORDS: {
+        json_t *words = json_array();
+        for (char *const *word = *(char **const *)at; word && *word; word++)
+            json_array_append_new(words, json_words(*word));
+        return words;
+    }
     default: {
         g_autofree char *text = list_get(list, setting->name, NULL);
         if (strcmp(setting->name, "moderator_password") == 0 && !*text)
@@ -355,20 +351,18 @@ static void change(Call *call)
     rest_finish(call, work, done, &fault);
 }
 
-static bool all_sent(Call *call)
+/* All settings that are in the whole must be sent. */
+static void put_all(Call *call)
 {
     g_autoptr(GString) missing = g_string_new(NULL);
+    if (!names_allowed(call))
+        return;
     for (const Attribute *at = attributes(); at->name; at++)
         if (at->setting && is_in_whole(at) && !form_has(call, at->name))
             g_string_append_printf(missing, "%s%s", missing->len ? ", " : "", at->name);
     if (missing->len > 0)
         answer_refusal(call, 400, "Missing Parameter: %s", missing->str);
-    return missing->len == 0;
-}
-
-static void put_all(Call *call)
-{
-    if (names_allowed(call) && all_sent(call))
+    else
         change(call);
 }
 

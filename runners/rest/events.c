@@ -41,17 +41,12 @@ typedef struct EventsReader {
 
 /* ---- feeding ---- */
 
-static bool type_wanted(const EventsReader *reader, const char *type)
-{
-    for (char **word = reader->types; *word; word++)
-        if (event_fits(*word, type))
-            return true;
-    return !*reader->types;
-}
-
 static bool is_wanted(const EventsReader *reader, Store *store, const EventRow *event, bool *wanted, GError **error)
 {
-    *wanted = type_wanted(reader, event->type) && (!reader->list_id || strcmp(reader->list_id, event->list_id) == 0);
+    *wanted = !*reader->types;
+    for (char **word = reader->types; *word && !*wanted; word++)
+        *wanted = event_fits(*word, event->type);
+    *wanted = *wanted && (!reader->list_id || strcmp(reader->list_id, event->list_id) == 0);
     return !*wanted || !reader->token || token_sees(reader->token, store, event, wanted, error);
 }
 
@@ -207,14 +202,6 @@ void event_readers_free(EventReaders *readers)
     g_free(readers);
 }
 
-static bool types_known(Call *call, char *const *types)
-{
-    for (; *types; types++)
-        if (!event_known(*types))
-            return form_refuse(call, "type", "\"%s\" is no type of event, nor a word as member.*", *types);
-    return true;
-}
-
 /* Find the begin: behind the event that the client names, else with the next one that happens. A number that was not
  * given yet is of a database that was restored since: also with the next one. False: it was answered. */
 static bool read_begin(Call *call, Store *store, int64_t *number)
@@ -255,8 +242,13 @@ static void get(Call *call)
     static const HttpStreamSpec spec = {.room = on_room, .closed = on_closed};
     int64_t number;
     g_auto(GStrv) types = form_words(call, "type");
-    if (!form_expect(call, "", "type list_id last_event_id") || !types_known(call, types))
+    if (!form_expect(call, "", "type list_id last_event_id"))
         return;
+    for (char **type = types; *type; type++)
+        if (!event_known(*type)) {
+            form_refuse(call, "type", "\"%s\" is no type of event, nor a word as member.*", *type);
+            return;
+        }
     Store *store = rest_store(call);
     if (!store || !read_begin(call, store, &number) || !can_serve(call))
         return;

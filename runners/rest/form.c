@@ -224,14 +224,6 @@ bool form_refuse(Call *call, const char *name, const char *format, ...)
     return false;
 }
 
-/* A name that a client could have meant; a body read as parameters by mistake must not come back in the refusal. */
-static const char *shown(const char *name)
-{
-    const size_t length = strlen(name);
-    bool meant = length <= 40 && strspn(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-.") == length;
-    return meant ? name : "(one that is no name)";
-}
-
 /* Does the table say who may set each of these? False: 500 was answered. */
 static bool rights_known(Call *call, char *const *names)
 {
@@ -265,9 +257,12 @@ bool form_expect(Call *call, const char *required, const char *optional)
             g_string_append_printf(missing, "%s%s", missing->len ? ", " : "", *name);
     for (guint i = 0; i < call->form.names->len; i++) {
         const char *name = call->form.names->pdata[i];
+        const size_t length = strlen(name);
         if (g_strv_contains((const char *const *)must, name) || g_strv_contains((const char *const *)may, name))
             continue;
-        g_string_append_printf(strange, "%s%s", known ? "" : ", ", shown(name));
+        /* A body that was read as parameters by mistake must not come back in the refusal. */
+        bool meant = length <= 40 && strspn(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-.") == length;
+        g_string_append_printf(strange, "%s%s", known ? "" : ", ", meant ? name : "(one that is no name)");
         known = false;
     }
     if (!known)

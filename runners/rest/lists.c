@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* /lists and one of them; what is below a list stands in files of its own. */
+/* /lists and one of them, its archivers and its digests; what else is below a list stands in files of its own. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/change.h"
 #include "lists/making/list_make.h"
+#include "lists/making/setting_check.h"
 #include "lists/making/style.h"
+#include "lists/posts/digest_send.h"
 #include "runners/rest/resources.h"
 #include "store/lists/list_setting.h"
 #include "store/posts/digest.h"
@@ -211,5 +214,143 @@ const RestRoute rest_lists[] = {
     {"POST", "lists/find", OF_SITE, MAY_SITE, rest_list_fields, find, NULL},
     {"GET", "lists/{list}", OF_LIST, MAY_LIST, rest_list_fields, get_one, NULL},
     {"DELETE", "lists/{list}", OF_LIST, MAY_LIST, rest_list_fields, delete, NULL},
+    {0},
+};
+
+/* Return the archivers that are configured and enabled, in order. */
+static GPtrArray *archivers_known(const Call *call)
+{
+    GPtrArray *names = g_ptr_array_new();
+    const Config *config = call->rest->config;
+    for (const char *const *name = config_family(config, "archiver"); *name; name++) {
+        g_autofree char *section = g_strconcat("archiver.", *name, NULL);
+        if (config_bool(config, section, "enabled"))
+            g_ptr_array_add(names, (char *)*name);
+    }
+    return names;
+}
+
+static bool is_on(const List *list, const char *name)
+{
+    return !list->settings->archivers || !*list->settings->archivers ||
+           g_strv_contains((const char *const *)list->settings->archivers, name);
+}
+
+static void get_archivers(Call *call)
+{
+    g_autoptr(List) list = rest_list(call);
+    if (!list)
+        return;
+    g_autoptr(GPtrArray) names = archivers_known(call);
+    json_t *object = json_object();
+    for (guint i = 0; i < names->len; i++)
+        json_object_set_new(object, names->pdata[i], json_boolean(is_on(list, names->pdata[i])));
+    answer_json(call, 200, object);
+}
+
+/* Turns on and off those that the form names. Archivers that are disabled or not configured stay as they are, and a
+ * form that changes nothing leaves the setting alone, so that an empty one goes on to cover archivers of the future. */
+static void change_archivers(Call *call)
+{
+    GError *error = NULL;
+    g_autoptr(GPtrArray) names = archivers_known(call);
+    g_autoptr(GString) allowed = g_string_new(NULL);
+    for (guint i = 0; i < names->len; i++)
+        g_string_append_printf(allowed, "%s%s", i ? " " : "", (const char *)names->pdata[i]);
+    g_autoptr(Work) work = form_expect_change(call, allowed->str) ? rest_begin(call) : NULL;
+    g_autoptr(List) list = work ? rest_list(call) : NULL;
+    if (!list)
+        return;
+    /* The setting, written out: with the setting empty, all that are configured; without "none". */
+    g_autoptr(GPtrArray) on = g_ptr_array_new_with_free_func(g_free);
+    bool all = !list->settings->archivers || !*list->settings->archivers, changed = false;
+    const char *const *each = all ? config_family(call->rest->config, "archiver")
+                                  : (const char *const *)list->settings->archivers;
+    for (; *each; each++)
+        if (strcmp(*each, ARCHIVERS_NONE) != 0)
+            g_ptr_array_add(on, g_strdup(*each));
+    for (guint i = 0; i < names->len; i++) {
+        const char *name = names->pdata[i];
+        bool before = is_on(list, name), wanted = before;
+        guint at;
+        if (!form_bool(call, name, &wanted))
+            return;
+        changed |= wanted != before;
+        if (wanted && !before)
+            g_ptr_array_add(on, g_strdup(name));
+        else if (!wanted && g_ptr_array_find_with_equal_func(on, name, g_str_equal, &at))
+            g_ptr_array_remove_index(on, at);
+    }
+    if (!changed) {
+        answer_empty(call, 204);
+        return;
+    }
+    if (on->len == 0)
+        g_ptr_array_add(on, g_strdup(ARCHIVERS_NONE));
+    g_ptr_array_add(on, NULL);
+    g_autofree char *value = g_strjoinv(",", (char **)on->pdata);
+    rest_finish(call, work, change_setting(work, list, "archivers", value, &error), &error);
+}
+
+/* Names of archivers. */
+static const RestField archiver_fields[] = {
+    {"*", MAY_LIST, MAY_LIST},
+    {0},
+};
+
+const RestRoute rest_archivers[] = {
+    {"GET", "lists/{list}/archivers", OF_LIST, MAY_LIST, archiver_fields, get_archivers, NULL},
+    {"PATCH", "lists/{list}/archivers", OF_LIST, MAY_LIST, archiver_fields, change_archivers, NULL},
+    {"PUT", "lists/{list}/archivers", OF_LIST, MAY_LIST, archiver_fields, change_archivers, NULL},
+    {0},
+};
+
+static void get_digest(Call *call)
+{
+    g_auto(Digest) digest = {0};
+    GError *error = NULL;
+    g_autoptr(List) list = rest_list(call);
+    bool read = list && digest_read(call->rest->store, list->list_id, &digest, &error);
+    answer_found(call, read ? json_pack("{sI sI}", "next_digest_number", (json_int_t)digest.next_number, "volume",
+                                        (json_int_t)digest.volume)
+                            : NULL, &error);
+}
+
+/* Send a digest, begin a volume; periodic sends only when the list sends digests by the clock. */
+static void post_digest(Call *call)
+{
+    GError *error = NULL;
+    bool asked = call->form.names->len > 0, send = false, bump = false, periodic = false;
+    int64_t waiting;
+    g_auto(Digest) digest = {0};
+    g_autoptr(List) list = form_expect(call, "", "send bump periodic") ? rest_list(call) : NULL;
+    g_autoptr(Work) work = list ? rest_begin(call) : NULL;
+    if (!work || !form_bool(call, "send", &send) || !form_bool(call, "bump", &bump) ||
+        !form_bool(call, "periodic", &periodic))
+        return;
+    if (send && periodic) {
+        answer_refusal(call, 400, "send and periodic exclude each other");
+        return;
+    }
+    send = send || (periodic && list->settings->digest_send_periodic);
+    if ((bump && !digest_send_bump(work, list, &digest, &error)) ||
+        (send && !digest_send_ask(work, list, &waiting, &error)))
+        rest_fail(call, error);
+    else if (rest_commit(call, work))
+        answer_empty(call, asked ? 202 : 200);
+}
+
+static const RestField digest_fields[] = {
+    {"next_digest_number", MAY_LIST, MAY_NOBODY},
+    {"volume", MAY_LIST, MAY_NOBODY},
+    {"send", MAY_NOBODY, MAY_LIST},
+    {"bump", MAY_NOBODY, MAY_LIST},
+    {"periodic", MAY_NOBODY, MAY_LIST},
+    {0},
+};
+
+const RestRoute rest_digests[] = {
+    {"GET", "lists/{list}/digest", OF_LIST, MAY_LIST, digest_fields, get_digest, NULL},
+    {"POST", "lists/{list}/digest", OF_LIST, MAY_LIST, digest_fields, post_digest, NULL},
     {0},
 };

@@ -19,28 +19,17 @@
 /* Mailman's word for a time that never was. */
 #define NEVER "0001-01-01T00:00:00"
 
-static void add_bounces(const Member *member, json_t *object)
-{
-    json_object_set_new(object, "bounce_score", json_integer(member->bounce_score / 100));
-    json_object_set_new(object, "last_warning_sent",
-                        member->warned_at > 0 ? json_time(member->warned_at) : json_string(NEVER));
-    json_object_set_new(object, "total_warnings_sent", json_integer(member->warnings));
-    if (member->bounced_at > 0)
-        json_object_set_new(object, "last_bounce_received", json_time(member->bounced_at));
-}
-
 static json_t *member_json(const Call *call, const Member *member)
 {
     const char *name = authority_covers(MAY_NAME, call->by) ? member->display_name : member->given_name;
     g_autofree char *email = g_utf8_strdown(member->address, -1);
     g_autofree char *id = id_text(call, member->id), *address = segment(email);
-    json_t *object = json_pack(
-        "{so ss so so so ss ss so ss}", "address", json_link(call, "addresses/%s", address), "delivery_mode",
-        delivery_mode_text((DeliveryMode)member->effective.delivery_mode), "display_name",
-        json_words(name), "email", json_words(email), "list_id",
-        json_words(member->list_id), "member_id", id, "role",
-        role_text(member->role), "self_link", json_link(call, "members/%s", id), "subscription_mode",
-        member->as_user ? "as_user" : "as_address");
+    json_t *object = json_pack("{so ss so so so ss ss so ss}", "address", json_link(call, "addresses/%s", address),
+                               "delivery_mode", delivery_mode_text((DeliveryMode)member->effective.delivery_mode),
+                               "display_name", json_words(name), "email", json_words(email), "list_id",
+                               json_words(member->list_id), "member_id", id, "role", role_text(member->role),
+                               "self_link", json_link(call, "members/%s", id), "subscription_mode",
+                               member->as_user ? "as_user" : "as_address");
     Action action = member_action(member->role, member->moderation_action);
     if (action != ACTION_UNSET)
         json_object_set_new(object, "moderation_action", json_string(action_text(action)));
@@ -48,7 +37,12 @@ static json_t *member_json(const Call *call, const Member *member)
         g_autofree char *user = id_text(call, member->user_id);
         json_object_set_new(object, "user", json_link(call, "users/%s", user));
     }
-    add_bounces(member, object);
+    json_object_set_new(object, "bounce_score", json_integer(member->bounce_score / 100));
+    json_object_set_new(object, "last_warning_sent",
+                        member->warned_at > 0 ? json_time(member->warned_at) : json_string(NEVER));
+    json_object_set_new(object, "total_warnings_sent", json_integer(member->warnings));
+    if (member->bounced_at > 0)
+        json_object_set_new(object, "last_bounce_received", json_time(member->bounced_at));
     return object;
 }
 
@@ -113,18 +107,6 @@ typedef struct MemberWalk {
     char *after; /* NULL: at the first */
 } MemberWalk;
 
-static MemberWalk *walk_new(const MemberCriteria *criteria, int64_t skip, char **fields)
-{
-    MemberWalk *walk = g_new(MemberWalk, 1);
-    *walk = (MemberWalk){*criteria, fields, NULL};
-    walk->criteria.list_id = g_strdup(criteria->list_id);
-    walk->criteria.address = g_strdup(criteria->address);
-    walk->criteria.subscriber = g_strdup(criteria->subscriber);
-    walk->criteria.user_id = g_strdup(criteria->user_id);
-    walk->criteria.skip = skip;
-    return walk;
-}
-
 static void walk_free(void *data)
 {
     MemberWalk *walk = data;
@@ -170,7 +152,14 @@ void answer_members(Call *call, const MemberCriteria *criteria)
         g_clear_error(&error);
         total = 0;
     }
-    answer_long(call, &kind, walk_new(criteria, paging.start, form_words(call, "fields")), total, &paging);
+    MemberWalk *walk = g_new(MemberWalk, 1);
+    *walk = (MemberWalk){*criteria, form_words(call, "fields"), NULL};
+    walk->criteria.list_id = g_strdup(criteria->list_id);
+    walk->criteria.address = g_strdup(criteria->address);
+    walk->criteria.subscriber = g_strdup(criteria->subscriber);
+    walk->criteria.user_id = g_strdup(criteria->user_id);
+    walk->criteria.skip = paging.start;
+    answer_long(call, &kind, walk, total, &paging);
 }
 
 static void get_all(Call *call)
@@ -181,40 +170,29 @@ static void get_all(Call *call)
         answer_members(call, &criteria);
 }
 
-/* Empty: those who have none. False: 400 was answered. */
-static bool criteria_action(Call *call, MemberCriteria *criteria)
-{
-    if (!form_has(call, "moderation_action") || !form_is_empty(call, "moderation_action"))
-        return form_choice(call, "moderation_action", FORM_ACTIONS, &criteria->moderation_action);
-    criteria->moderation_action = ACTION_UNSET;
-    return true;
-}
-
-/* Does the search name anything? Otherwise it finds nobody. */
-static bool looks_for_something(const Call *call)
-{
-    static const char *const names[] = {"list_id", "subscriber", "role", "moderation_action", "delivery_mode",
-                                        "delivery_status", NULL};
-    for (const char *const *name = names; *name; name++)
-        if (!form_is_empty(call, *name))
-            return true;
-    return form_has(call, "moderation_action");
-}
-
+/* A search that names nothing finds nobody. An empty moderation_action names those who have none. */
 static void find(Call *call)
 {
+    static const char *const names[] = {"list_id", "subscriber", "role", "delivery_mode", "delivery_status"};
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
     Paging nothing;
     char id[STORE_ID_SIZE];
+    bool of_none = form_has(call, "moderation_action") && form_is_empty(call, "moderation_action");
     criteria.by_address = true;
     criteria.list_id = form_text(call, "list_id");
     if (!form_expect(call, "",
                      "list_id subscriber role moderation_action delivery_mode delivery_status count page fields") ||
-        !criteria_role(call, &criteria) || !criteria_action(call, &criteria) ||
+        !criteria_role(call, &criteria) ||
+        (!of_none && !form_choice(call, "moderation_action", FORM_ACTIONS, &criteria.moderation_action)) ||
         !form_delivery(call, &criteria.delivery_mode, &criteria.delivery_status))
         return;
+    if (of_none)
+        criteria.moderation_action = ACTION_UNSET;
     criteria_subscriber(call, &criteria, id);
-    if (looks_for_something(call))
+    bool any = form_has(call, "moderation_action");
+    for (size_t at = 0; at < G_N_ELEMENTS(names); at++)
+        any |= !form_is_empty(call, names[at]);
+    if (any)
         answer_members(call, &criteria);
     else if (form_paging(call, &nothing))
         answer_collection(call, json_array(), 0, 0);
@@ -244,17 +222,8 @@ static void get_roster(Call *call)
     answer_members(call, &criteria);
 }
 
-/* Without being asked, for this door is the operator's. *gone: was there, and is no more. */
-static bool remove_one(Work *work, const List *list, const char *address, bool *gone, GError **error)
-{
-    g_auto(Subscription) made = {0};
-    if (!leave_ask(work, list, address, FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED, &made, error))
-        return false;
-    *gone = made.result == SUBSCRIPTION_DONE;
-    return true;
-}
-
-/* Only members go in bulk: for other roles it is answered that nobody went. */
+/* Only members go in bulk, and without being asked, for this door is the operator's: for other roles it is answered
+ * that nobody went. */
 static void delete_roster(Call *call)
 {
     Role role;
@@ -268,11 +237,14 @@ static void delete_roster(Call *call)
         return;
     g_autoptr(json_t) result = json_object();
     for (char **email = emails; *email; email++) {
-        bool gone = false, before = json_is_true(json_object_get(result, *email)); /* one may be named twice */
-        if (role == ROLE_MEMBER && !remove_one(work, list, *email, &gone, &error)) {
+        g_auto(Subscription) made = {0};
+        bool before = json_is_true(json_object_get(result, *email)); /* one may be named twice */
+        if (role == ROLE_MEMBER &&
+            !leave_ask(work, list, *email, FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED, &made, &error)) {
             rest_fail(call, error);
             return;
         }
+        bool gone = role == ROLE_MEMBER && made.result == SUBSCRIPTION_DONE;
         json_object_set_new(result, *email, json_boolean(gone || before));
     }
     if (rest_commit(call, work))
@@ -317,30 +289,12 @@ static void get_one(Call *call)
         answer_json(call, 200, member_json(call, member));
 }
 
-/* The changes that PATCH can make; their values were checked. */
-typedef struct MembersChange {
-    const char *address;
-    int mode;        /* -1: stays */
-    bool has_action;
-    int action;      /* ACTION_UNSET: as the list says */
-} MembersChange;
-
-static bool apply(Work *work, const Member *member, const MembersChange *change, GError **error)
-{
-    Preferences own = member->own;
-    own.delivery_mode = change->mode;
-    return (change->mode < 0 || people_set_preferences(work, PREFERENCES_OF_MEMBER, member->id, &own, error)) &&
-           (!change->has_action || people_set_moderation(work, member, (Action)change->action, error)) &&
-           (!change->address || roster_move(work, member, change->address, error));
-}
-
-/* A member goes on by another address of the same user, which must have been shown to be the person's. */
-static bool address_fits(Call *call, Store *store, const Member *member, const MembersChange *change)
+/* A member goes on by another address of the same user, which must have been shown to be the person's. False: the call
+ * was answered. */
+static bool address_fits(Call *call, Store *store, const Member *member, const char *address)
 {
     GError *error = NULL;
-    if (!change->address)
-        return true;
-    g_autoptr(KnownAddress) known = address_find(store, change->address, &error);
+    g_autoptr(KnownAddress) known = address_find(store, address, &error);
     if (!known) {
         if (rest_missing(call, error))
             answer_refusal(call, 400, "Address not registered");
@@ -355,35 +309,33 @@ static bool address_fits(Call *call, Store *store, const Member *member, const M
     return false;
 }
 
-static void change_member(Call *call, const Member *known)
+static void patch(Call *call)
 {
-    MembersChange change = {.address = form_text(call, "address"),
-                            .mode = -1,
-                            .has_action = form_has(call, "moderation_action"),
-                            .action = ACTION_UNSET};
+    const char *address = form_text(call, "address");
+    int mode = -1, action = ACTION_UNSET; /* as the list says */
     GError *error = NULL;
-    if (!form_expect(call, "", "address delivery_mode moderation_action") ||
-        !form_choice(call, "delivery_mode", FORM_MODES, &change.mode) ||
-        (!form_is_empty(call, "moderation_action") &&
-         !form_choice(call, "moderation_action", FORM_ACTIONS, &change.action)))
+    g_autoptr(Member) known = find_one(call);
+    if (!known || !form_expect(call, "", "address delivery_mode moderation_action") ||
+        !form_choice(call, "delivery_mode", FORM_MODES, &mode) ||
+        (!form_is_empty(call, "moderation_action") && !form_choice(call, "moderation_action", FORM_ACTIONS, &action)))
         return;
     g_autoptr(Work) work = rest_begin_people(call, known->list_id);
     if (!work)
         return;
     /* Read once more: what others changed since must stay. */
-    Store *store = work_store(work);
-    g_autoptr(Member) member = member_by_id(store, known->id, &error);
-    if (!member)
+    g_autoptr(Member) member = member_by_id(work_store(work), known->id, &error);
+    if (!member) {
         rest_fail(call, error);
-    else if (address_fits(call, store, member, &change))
-        rest_finish(call, work, apply(work, member, &change, &error), &error);
-}
-
-static void patch(Call *call)
-{
-    g_autoptr(Member) member = find_one(call);
-    if (member)
-        change_member(call, member);
+        return;
+    }
+    if (address && !address_fits(call, work_store(work), member, address))
+        return;
+    Preferences own = member->own;
+    own.delivery_mode = mode;
+    bool done = (mode < 0 || people_set_preferences(work, PREFERENCES_OF_MEMBER, member->id, &own, &error)) &&
+                (!form_has(call, "moderation_action") || people_set_moderation(work, member, (Action)action, &error)) &&
+                (!address || roster_move(work, member, address, &error));
+    rest_finish(call, work, done, &error);
 }
 
 static void delete(Call *call)

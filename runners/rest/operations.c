@@ -1,18 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* /listrunner and /metrics: what the processes do, what waits, and the operator's orders about it. Not Mailman's. */
+/* /listrunner and /metrics, which are not Mailman's: what the processes do, what waits, and the operator's orders about
+ * it; the hosts that share the database, as the verbs of `listrunner host` show and change them; what became of a
+ * post. */
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/trail/trail.h"
+#include "lists/hosts/host_state.h"
 #include "lists/posts/held_post.h"
+#include "lists/posts/post_trace.h"
 #include "lists/site/figures.h"
 #include "runners/rest/resources.h"
 #include "runners/server/orders.h"
+#include "store/hosts/lost_spool.h"
 #include "store/people/bounce.h"
 #include "store/people/pending.h"
 #include "store/posts/held.h"
 
 #define BULK_MAX 1000 /* decisions in one call */
+
+static json_t *time_or_null(int64_t time)
+{
+    return time > 0 ? json_time(time) : json_null();
+}
+
+static json_t *host_json(const Call *call, const Host *host)
+{
+    g_autofree char *name = segment(host->name);
+    json_t *object = host_state(host, time_or_null);
+    json_object_set_new(object, "self_link", json_link(call, "listrunner/hosts/%s", name));
+    return object;
+}
 
 static void get_metrics(Call *call)
 {
@@ -35,29 +54,29 @@ static void get_status(Call *call)
     GError *error = NULL;
     int64_t held, held_since, asked, asked_since;
     Store *store = form_expect(call, "", "") ? rest_store(call) : NULL;
-    json_t *status = store ? orders_master(call->rest->config, "status", &error) : NULL;
+    g_autoptr(json_t) status = store ? orders_master(call->rest->config, "status", &error) : NULL;
     if (!store)
         return;
-    if (!status || !held_count(store, &held, &held_since, &error) ||
-        !pending_count(store, clock_now(), &asked, &asked_since, &error)) {
-        json_decref(status);
-        rest_fail(call, error);
-        return;
-    }
-    json_t *hosts = hosts_json(call, store, &error);
+    bool counted = status && held_count(store, &held, &held_since, &error) &&
+                   pending_count(store, clock_now(), &asked, &asked_since, &error);
+    g_autoptr(GPtrArray) hosts = counted ? host_all(store, &error) : NULL;
     if (!hosts) {
-        json_decref(status);
         rest_fail(call, error);
         return;
     }
-    json_object_set_new(status, "hosts", hosts);
+    json_t *shown = json_array();
+    for (guint at = 0; at < hosts->len; at++)
+        json_array_append_new(shown, host_json(call, hosts->pdata[at]));
+    json_object_set_new(status, "hosts", shown);
     json_object_del(status, "ok");
     json_object_del(status, "config"); /* a path */
-    json_object_set_new(status, "held", json_pack("{sI so}", "count", (json_int_t)held, "since",
-                                                  held ? json_time(held_since) : json_null()));
-    json_object_set_new(status, "requests", json_pack("{sI so}", "count", (json_int_t)asked, "since",
-                                                      asked ? json_time(asked_since) : json_null()));
-    answer_json(call, 200, status);
+    json_object_set_new(
+        status, "held",
+        json_pack("{sI so}", "count", (json_int_t)held, "since", held ? json_time(held_since) : json_null()));
+    json_object_set_new(
+        status, "requests",
+        json_pack("{sI so}", "count", (json_int_t)asked, "since", asked ? json_time(asked_since) : json_null()));
+    answer_json(call, 200, g_steal_pointer(&status));
 }
 
 /* A collection (taken) without pages. */
@@ -160,21 +179,6 @@ static void post_destination(Call *call)
 
 /* ---- what was set aside ---- */
 
-static json_t *shunted_json(Queue *queue, const char *file)
-{
-    g_autoptr(Shunted) shunted = orders_shunted(queue, file);
-    json_t *object = json_pack("{ss so}", "entry", shunted->entry, "reason", json_words(shunted->reason));
-    if (shunted->damaged)
-        return object;
-    json_object_set_new(object, "from", json_words(shunted->from));
-    json_object_set_new(object, "set_aside", json_time(shunted->set_aside));
-    json_object_set_new(object, "times", json_integer(shunted->times));
-    json_object_set_new(object, "list_id", json_words(shunted->list_id));
-    json_object_set_new(object, "trace", json_words(shunted->trace));
-    json_object_set_new(object, "size", json_integer(shunted->size));
-    return object;
-}
-
 static void get_shunt(Call *call)
 {
     g_auto(Page) page = {0};
@@ -183,9 +187,21 @@ static void get_shunt(Call *call)
     if (!page_begin(call, "", "", &page))
         return;
     g_autoptr(GPtrArray) files = orders_shunt(call->rest->spool, &queue, &error);
-    for (guint at = 0; files && at < files->len; at++)
-        if (page_takes(&page))
-            page_add(&page, shunted_json(queue, files->pdata[at]));
+    for (guint at = 0; files && at < files->len; at++) {
+        if (!page_takes(&page))
+            continue;
+        g_autoptr(Shunted) shunted = orders_shunted(queue, files->pdata[at]);
+        json_t *object = json_pack("{ss so}", "entry", shunted->entry, "reason", json_words(shunted->reason));
+        page_add(&page, object);
+        if (shunted->damaged)
+            continue;
+        json_object_set_new(object, "from", json_words(shunted->from));
+        json_object_set_new(object, "set_aside", json_time(shunted->set_aside));
+        json_object_set_new(object, "times", json_integer(shunted->times));
+        json_object_set_new(object, "list_id", json_words(shunted->list_id));
+        json_object_set_new(object, "trace", json_words(shunted->trace));
+        json_object_set_new(object, "size", json_integer(shunted->size));
+    }
     answer_page(call, NULL, &page, &error);
 }
 
@@ -317,5 +333,179 @@ const RestRoute rest_operations[] = {
     {"POST", "listrunner/held", OF_SITE, MAY_SITE, fields, post_held, "Decide about held posts, all or none"},
     {"GET", "listrunner/bounces", OF_SITE, MAY_SITE, fields, get_bounces,
      "Days on which mail to members bounced, the first thousand"},
+    {0},
+};
+
+static void get_hosts(Call *call)
+{
+    g_auto(Page) page = {0};
+    GError *error = NULL;
+    Store *store = page_begin(call, "", "", &page) ? rest_store(call) : NULL;
+    if (!store)
+        return;
+    g_autoptr(GPtrArray) hosts = host_all(store, &error);
+    for (guint at = 0; hosts && at < hosts->len; at++)
+        if (page_takes(&page))
+            page_add(&page, host_json(call, hosts->pdata[at]));
+    answer_page(call, NULL, &page, &error);
+}
+
+/* The host that the path names, in any case; NULL: 404 or 503 was answered. */
+static Host *find_host(Call *call, Store *store)
+{
+    GError *error = NULL;
+    g_autoptr(GPtrArray) hosts = store ? host_all(store, &error) : NULL;
+    for (guint at = 0; hosts && at < hosts->len; at++)
+        if (g_ascii_strcasecmp(((const Host *)hosts->pdata[at])->name, call->args[0]) == 0)
+            return g_ptr_array_steal_index(hosts, at);
+    if (hosts)
+        answer_refusal(call, 404, "there is no host %s", call->args[0]);
+    else if (store)
+        rest_fail(call, error);
+    return NULL;
+}
+
+static void get_host(Call *call)
+{
+    Store *store = form_expect(call, "", "") ? rest_store(call) : NULL;
+    g_autoptr(Host) host = find_host(call, store);
+    if (host)
+        answer_json(call, 200, host_json(call, host));
+}
+
+static void answer_done(Call *call, bool done, GError **error)
+{
+    if (done)
+        answer_empty(call, 204);
+    else
+        rest_fail(call, *error);
+}
+
+static void change_host(Call *call)
+{
+    GError *error = NULL;
+    bool draining = false;
+    Store *store = form_expect(call, "draining", "") && form_bool(call, "draining", &draining) ? rest_store(call)
+                                                                                               : NULL;
+    g_autoptr(Host) host = find_host(call, store);
+    if (host)
+        answer_done(call, host_set_draining(store, host->name, draining, &error), &error);
+}
+
+static void get_lost(Call *call)
+{
+    GError *error = NULL;
+    g_auto(LostSpool) lost = {0};
+    Store *store = form_expect(call, "", "") ? rest_store(call) : NULL;
+    g_autoptr(Host) host = find_host(call, store);
+    if (!host)
+        return;
+    if (!lost_spool_remove(store, host->name, true, &lost, &error)) {
+        rest_fail(call, error);
+        return;
+    }
+    json_t *things = json_array();
+    g_autofree char *name = segment(call->args[0]);
+    for (guint at = 0; at < lost.things->len; at++) {
+        const LostThing *thing = lost.things->pdata[at];
+        json_array_append_new(things,
+                              json_pack("{ss so so so}", "kind", thing->kind, "list_id", json_words(thing->list_id),
+                                        "name", json_words(thing->name), "time", json_time(thing->time)));
+    }
+    answer_json(call, 200,
+                json_pack("{so so so so}", "things", things, "seen_at", time_or_null(lost.seen_at), "since",
+                          time_or_null(lost.since), "self_link", json_link(call, "listrunner/hosts/%s/lost", name)));
+}
+
+static void remove_host(Call *call)
+{
+    GError *error = NULL;
+    bool lost_too = false;
+    g_auto(LostSpool) lost = {0};
+    Store *store = form_expect(call, "", "lost") && form_bool(call, "lost", &lost_too) ? rest_store(call) : NULL;
+    g_autoptr(Host) host = find_host(call, store);
+    if (host)
+        answer_done(call,
+                    lost_too ? lost_spool_remove(store, host->name, false, &lost, &error)
+                             : host_remove(store, host->name, &error),
+                    &error);
+}
+
+static const RestField host_fields[] = {
+    {"*", MAY_SITE, MAY_SITE},
+    {0},
+};
+
+const RestRoute rest_hosts[] = {
+    {"GET", "listrunner/hosts", OF_SITE, MAY_SITE, host_fields, get_hosts, "The hosts that share the database"},
+    {"GET", "listrunner/hosts/{name}", OF_SITE, MAY_SITE, host_fields, get_host,
+     "One of them, with what it said of itself"},
+    {"PATCH", "listrunner/hosts/{name}", OF_SITE, MAY_SITE, host_fields, change_host,
+     "Let it take no new mail (draining), or take it again"},
+    {"DELETE", "listrunner/hosts/{name}", OF_SITE, MAY_SITE, host_fields, remove_host,
+     "Forget a host that was stopped; with lost, one whose spool is lost"},
+    {"GET", "listrunner/hosts/{name}/lost", OF_SITE, MAY_SITE, host_fields, get_lost,
+     "What is lost with the spool of a dead host"},
+    {0},
+};
+
+#define TRACE_ROWS 100
+
+static void get_trace(Call *call)
+{
+    GError *error = NULL;
+    int64_t since = 0;
+    const char *list_id = form_text(call, "list_id"), *email = form_text(call, "email");
+    if (!form_expect(call, "message_id", "list_id email after") || !rest_store(call))
+        return;
+    g_autoptr(List) list = list_id ? list_find(call->rest->store, list_id, &error) : NULL;
+    if (list_id && !list) {
+        rest_unknown(call, error);
+        return;
+    }
+    g_autofree char *key = post_trace_find_key(call->rest->store, form_text(call, "message_id"), &error);
+    if (!key) {
+        rest_unknown(call, error);
+        return;
+    }
+    g_auto(PostTrace) trace = {.directory = config_string(call->rest->config, "trail", "directory"),
+                               .key = key,
+                               .list = list,
+                               .address = email && *email ? email : NULL,
+                               .most = TRACE_ROWS};
+    if (!post_trace_begin(&trace, form_text(call, "after"))) {
+        form_refuse(call, "after", "it is not what an answer had as next");
+        return;
+    }
+    g_autoptr(json_t) rows = json_array(),
+                      not_asked = post_trace_not_asked(call->rest->store, call->rest->config, &error);
+    if (!not_asked || !post_trace_read(&trace, rows, &error) || !trail_since(trace.directory, &since, &error)) {
+        rest_fail(call, error);
+        return;
+    }
+    answer_json(call, 200,
+                json_pack("{sO so so sI sb sO}", "entries", rows, "next",
+                          trace.next ? json_words(trace.next) : json_null(), "since",
+                          since ? json_time(since) : json_null(), "damaged", (json_int_t)trace.damaged, "more_mails",
+                          trace.more_mails, "not_asked", not_asked));
+}
+
+static const RestField trace_fields[] = {
+    {"message_id", MAY_LIST, MAY_NOBODY},
+    {"list_id", MAY_LIST, MAY_NOBODY},
+    {"email", MAY_LIST, MAY_NOBODY},
+    {"after", MAY_LIST, MAY_NOBODY},
+    {"entries", MAY_LIST, MAY_NOBODY},
+    {"next", MAY_LIST, MAY_NOBODY},
+    {"since", MAY_LIST, MAY_NOBODY},
+    {"damaged", MAY_LIST, MAY_NOBODY},
+    {"more_mails", MAY_LIST, MAY_NOBODY},
+    {"not_asked", MAY_LIST, MAY_NOBODY},
+    {0},
+};
+
+const RestRoute rest_trace[] = {
+    {"GET", "listrunner/trace", OF_NAMED_LIST, MAY_LIST, trace_fields, get_trace,
+     "What became of a post, for each recipient or one email"},
     {0},
 };

@@ -26,20 +26,6 @@ static bool read_flag(Call *call, const char *name, int *value)
     return true;
 }
 
-static bool read_language(Call *call, Preferences *preferences)
-{
-    GError *error = NULL;
-    const char *language = form_text(call, "preferred_language");
-    if (!language)
-        return true;
-    if (*language && !language_check("preferred_language", language, &error)) {
-        rest_fail(call, error);
-        return false;
-    }
-    g_strlcpy(preferences->preferred_language, language, PREFERENCE_LANGUAGE_SIZE);
-    return true;
-}
-
 bool form_delivery(Call *call, int *mode, int *status)
 {
     return form_choice(call, "delivery_mode", FORM_MODES, mode) &&
@@ -49,12 +35,21 @@ bool form_delivery(Call *call, int *mode, int *status)
 /* Changes those that were sent. False: 400 was answered. */
 static bool read_all(Call *call, Preferences *preferences)
 {
-    return read_flag(call, "acknowledge_posts", &preferences->acknowledge_posts) &&
-           read_flag(call, "hide_address", &preferences->hide_address) &&
-           read_flag(call, "receive_list_copy", &preferences->receive_list_copy) &&
-           read_flag(call, "receive_own_postings", &preferences->receive_own_postings) &&
-           form_delivery(call, &preferences->delivery_mode, &preferences->delivery_status) &&
-           read_language(call, preferences);
+    GError *error = NULL;
+    const char *language = form_text(call, "preferred_language");
+    if (!read_flag(call, "acknowledge_posts", &preferences->acknowledge_posts) ||
+        !read_flag(call, "hide_address", &preferences->hide_address) ||
+        !read_flag(call, "receive_list_copy", &preferences->receive_list_copy) ||
+        !read_flag(call, "receive_own_postings", &preferences->receive_own_postings) ||
+        !form_delivery(call, &preferences->delivery_mode, &preferences->delivery_status))
+        return false;
+    if (language && *language && !language_check("preferred_language", language, &error)) {
+        rest_fail(call, error);
+        return false;
+    }
+    if (language)
+        g_strlcpy(preferences->preferred_language, language, PREFERENCE_LANGUAGE_SIZE);
+    return true;
 }
 
 /* ---- whose ---- */
@@ -72,37 +67,32 @@ static void holder_clear(Holder *holder)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Holder, holder_clear)
 
-static bool hold_user(Call *call, Holder *holder)
+/* Find the holder of the preferences that the path names. False: 404 or 503 was answered. */
+static bool find(Call *call, Holder *holder)
 {
-    g_autoptr(User) user = find_user(call);
-    g_autofree char *shown = user ? id_text(call, user->id) : NULL;
-    if (user)
-        *holder = (Holder){user->preferences, PREFERENCES_OF_USER, g_strdup_printf("users/%s/preferences", shown),
-                           g_strdup(user->id)};
-    return user != NULL;
-}
-
-static bool hold_address(Call *call, Holder *holder)
-{
-    g_autoptr(KnownAddress) address = find_address(call);
-    g_autofree char *shown = address ? segment(address->email) : NULL;
-    if (address)
-        *holder = (Holder){address->preferences, PREFERENCES_OF_ADDRESS,
-                           g_strdup_printf("addresses/%s/preferences", shown), g_strdup(address->email)};
-    return address != NULL;
-}
-
-static bool hold_member(Call *call, Holder *holder)
-{
-    g_autoptr(Member) member = find_member(call);
-    if (member)
-        *holder = (Holder){member->own, PREFERENCES_OF_MEMBER,
-                           g_strdup_printf("members/%s/preferences", call->args[0]), g_strdup(member->id)};
-    return member != NULL;
-}
-
-static bool hold_site(Call *call, Holder *holder)
-{
+    if (g_str_has_prefix(call->path, "users/")) {
+        g_autoptr(User) user = find_user(call);
+        g_autofree char *shown = user ? id_text(call, user->id) : NULL;
+        if (user)
+            *holder = (Holder){user->preferences, PREFERENCES_OF_USER, g_strdup_printf("users/%s/preferences", shown),
+                               g_strdup(user->id)};
+        return user != NULL;
+    }
+    if (g_str_has_prefix(call->path, "addresses/")) {
+        g_autoptr(KnownAddress) address = find_address(call);
+        g_autofree char *shown = address ? segment(address->email) : NULL;
+        if (address)
+            *holder = (Holder){address->preferences, PREFERENCES_OF_ADDRESS,
+                               g_strdup_printf("addresses/%s/preferences", shown), g_strdup(address->email)};
+        return address != NULL;
+    }
+    if (g_str_has_prefix(call->path, "members/")) {
+        g_autoptr(Member) member = find_member(call);
+        if (member)
+            *holder = (Holder){member->own, PREFERENCES_OF_MEMBER,
+                               g_strdup_printf("members/%s/preferences", call->args[0]), g_strdup(member->id)};
+        return member != NULL;
+    }
     GError *error = NULL;
     Store *store = rest_store(call);
     holder->level = PREFERENCES_OF_SITE;
@@ -111,16 +101,6 @@ static bool hold_site(Call *call, Holder *holder)
         return true;
     rest_fail(call, error);
     return false;
-}
-
-/* Find the holder of the preferences that the path names. False: 404 or 503 was answered. */
-static bool find(Call *call, Holder *holder)
-{
-    return strcmp(call->path, "system/preferences") == 0 || g_str_has_prefix(call->path, "listrunner/")
-               ? hold_site(call, holder)
-           : g_str_has_prefix(call->path, "users/")     ? hold_user(call, holder)
-           : g_str_has_prefix(call->path, "addresses/") ? hold_address(call, holder)
-                                                        : hold_member(call, holder);
 }
 
 /* ---- the resource ---- */

@@ -45,9 +45,6 @@ extern const RestField rest_list_fields[];
 extern const RestField rest_member_fields[];
 extern const RestField rest_user_fields[];
 
-/* hosts.c: return an array of the objects of all hosts. NULL: the store failed, and error is set. */
-json_t *hosts_json(const Call *call, Store *store, GError **error);
-
 /* events.c: free what serves the readers of events; NULL is allowed. */
 void event_readers_free(struct EventReaders *readers);
 
@@ -67,13 +64,13 @@ bool criteria_role(Call *call, MemberCriteria *criteria);
  * that does not exist has no members. */
 void answer_members(Call *call, const MemberCriteria *criteria);
 
-/* users.c, addresses.c, members.c: return the object that the first argument of the path names; it is the caller's.
+/* users.c, members.c: return the object that the first argument of the path names; it is the caller's.
  * NULL: 404 or 503 was answered. */
 User *find_user(Call *call); /* the argument is an id or an address */
 KnownAddress *find_address(Call *call);
 Member *find_member(Call *call);
 
-/* users.c, addresses.c: return the object of a user or an address. */
+/* users.c: return the object of a user or an address. */
 json_t *user_json(const Call *call, const User *user);
 json_t *address_json(const Call *call, const KnownAddress *address);
 

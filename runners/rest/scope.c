@@ -46,20 +46,14 @@ static Authority relation_to_list(const Token *token, const List *list)
                                                     : BY_STRANGER;
 }
 
-/* NULL with *error unset: the id is none. */
-static List *list_of_member(Call *call, Store *store, GError **error)
-{
-    char id[STORE_ID_SIZE];
-    g_autoptr(Member) member = id_parse(call, call->args[0], id) ? member_by_id(store, id, error) : NULL;
-    return member ? list_by_id(store, member->list_id, error) : NULL;
-}
-
 /* The relation of a token for lists and domains. *error: the store failed, or that is not there. */
 static Authority relation_to(Call *call, Store *store, const RestRoute *route, GError **error)
 {
     const Token *token = call->token;
-    g_autoptr(List) list = NULL;
     const char *named = NULL;
+    g_autoptr(List) list = NULL;
+    g_autoptr(Member) member = NULL;
+    char id[STORE_ID_SIZE];
     switch (route->of) {
     case OF_DOMAIN:
         return relation_to_domain(token, call->args[0]);
@@ -74,7 +68,8 @@ static Authority relation_to(Call *call, Store *store, const RestRoute *route, G
         named = form_text(call, "list_id");
         break;
     case OF_MEMBER:
-        list = list_of_member(call, store, error);
+        member = id_parse(call, call->args[0], id) ? member_by_id(store, id, error) : NULL;
+        list = member ? list_by_id(store, member->list_id, error) : NULL;
         return relation_to_list(token, list);
     default:
         return BY_STRANGER;
@@ -114,33 +109,22 @@ bool token_sees(const Token *token, Store *store, const EventRow *event, bool *s
     return true;
 }
 
-/* Set the relation in which the caller stands to what the route is about. False: 403 or 503 was answered. */
-static bool find_relation(Call *call, const RestRoute *route)
-{
-    const Token *token = call->token;
-    GError *error = NULL;
-    call->by = !token               ? BY_SITE
-               : token->metrics     ? BY_FIGURES
-               : is_for_site(token) ? BY_SITE
-                                    : 0;
-    if (call->by)
-        return true;
-    Store *store = rest_store(call);
-    if (!store)
-        return false;
-    call->by = relation_to(call, store, route, &error);
-    if (!error || rest_missing(call, error))
-        return true;
-    call->by = 0;
-    return false;
-}
-
 bool scope_allows(Call *call, const RestRoute *route)
 {
     const Token *token = call->token;
+    GError *error = NULL;
     call->route = route;
-    if (!find_relation(call, route))
-        return false;
+    call->by = !token || (!token->metrics && is_for_site(token)) ? BY_SITE : token->metrics ? BY_FIGURES : 0;
+    if (!call->by) { /* then it depends on what the route is about */
+        Store *store = rest_store(call);
+        if (!store)
+            return false;
+        call->by = relation_to(call, store, route, &error);
+        if (error && !rest_missing(call, error)) {
+            call->by = 0;
+            return false;
+        }
+    }
     bool has_verb = !token || token_has_verb(token, http_verb(call->http));
     if (has_verb && authority_covers(route->who, call->by))
         return true;

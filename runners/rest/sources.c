@@ -27,19 +27,14 @@ static json_t *time_or_null(int64_t time)
     return time > 0 ? json_time(time) : json_null();
 }
 
-static json_t *bad_lines(const MemberSource *source)
-{
-    json_t *all = json_array();
-    g_auto(GStrv) lines = g_strsplit(source->bad_lines ? source->bad_lines : "", "\n", -1);
-    for (char **line = lines; *line; line++)
-        json_array_append_new(all, json_words(*line));
-    return all;
-}
-
 static json_t *source_json(const Call *call, const MemberSource *source)
 {
     g_autofree char *list = segment(source->list_id), *name = segment(source->name), *place = source_shown(source);
     g_autofree char *interval = source->interval > 0 ? config_duration_text(source->interval) : NULL;
+    json_t *bad_lines = json_array();
+    g_auto(GStrv) lines = g_strsplit(source->bad_lines ? source->bad_lines : "", "\n", -1);
+    for (char **line = lines; *line; line++)
+        json_array_append_new(bad_lines, json_words(*line));
     return json_pack(
         "{so so ss so so so so so sb so so so so sI sI sI so so so}", "list_id", json_words(source->list_id), "name",
         json_words(source->name), "kind", source_kind_text((SourceKind)source->kind), "place", json_words(place),
@@ -48,7 +43,7 @@ static json_t *source_json(const Call *call, const MemberSource *source)
         "made_at", json_time(source->made_at), "tried_at", time_or_null(source->tried_at), "read_at",
         time_or_null(source->read_at), "due_at", time_or_null(source->due_at), "given", (json_int_t)source->given,
         "kept_out", (json_int_t)source->kept_out, "bad", (json_int_t)source->bad, "fault",
-        words_or_null(*source->fault ? source->fault : NULL), "bad_lines", bad_lines(source), "self_link",
+        words_or_null(*source->fault ? source->fault : NULL), "bad_lines", bad_lines, "self_link",
         json_link(call, "listrunner/lists/%s/sources/%s", list, name));
 }
 
@@ -201,10 +196,15 @@ static bool commit_page(Work *work, void *data, GError **error)
     return work_commit(work, call->rest->spool, error);
 }
 
-static bool drop_members(Call *call, MemberSource *source)
+static void drop(Call *call)
 {
+    bool members;
     GError *error = NULL;
     g_auto(SourceResult) result = {0};
+    g_autoptr(List) list = NULL;
+    g_autoptr(MemberSource) source = form_expect(call, "", "members") ? find(call, &list) : NULL;
+    if (!source || !may_remove(call, source, &members))
+        return;
     const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_REST, .from = http_peer(call->http)};
     const SourceRun run = {.store = call->rest->store,
                            .site = &call->rest->site,
@@ -212,20 +212,10 @@ static bool drop_members(Call *call, MemberSource *source)
                            .interval = config_duration(call->rest->site.config, "site", "source_interval"),
                            .commit = commit_page,
                            .data = call};
-    if (source_empty(&run, source, &result, &error))
-        return true;
-    rest_fail(call, error);
-    return false;
-}
-
-static void drop(Call *call)
-{
-    bool members;
-    GError *error = NULL;
-    g_autoptr(List) list = NULL;
-    g_autoptr(MemberSource) source = form_expect(call, "", "members") ? find(call, &list) : NULL;
-    if (!source || !may_remove(call, source, &members) || (members && !drop_members(call, source)))
+    if (members && !source_empty(&run, source, &result, &error)) {
+        rest_fail(call, error);
         return;
+    }
     g_autoptr(Work) work = rest_begin(call);
     rest_finish(call, work, work && source_unmake(work, list, source, &error), &error);
 }

@@ -155,43 +155,6 @@ static void add_other(Call *call, Work *work, const Wish *wish)
     }
 }
 
-static void answer_join(Call *call, Work *work, const Wish *wish, const Subscription *made)
-{
-    switch (made->result) {
-    case SUBSCRIPTION_DONE:
-        answer_member(call, work, wish, ROLE_MEMBER);
-        return;
-    case SUBSCRIPTION_ASKED_PERSON:
-    case SUBSCRIPTION_ASKED_MODERATOR:
-        answer_pending(call, work, made, made->result == SUBSCRIPTION_ASKED_PERSON ? "subscriber" : "moderator");
-        return;
-    case SUBSCRIPTION_PERSON_WAITS:
-    case SUBSCRIPTION_MODERATOR_WAITS:
-        answer_refusal(call, 409, "Subscription request already pending");
-        return;
-    case SUBSCRIPTION_NO_CHANGE:
-        answer_refusal(call, 409, "Member already subscribed");
-        return;
-    case SUBSCRIPTION_BANNED:
-        answer_refusal(call, 400, "Membership is banned");
-        return;
-    case SUBSCRIPTION_LIMITED:
-        answer_refusal(call, 429, "%s got as many letters today as it may; try again tomorrow", wish->address);
-        return;
-    default:
-        answer_refusal(call, 400, "%s cannot become a member: %s", wish->address,
-                       subscription_result_text(made->result));
-    }
-}
-
-static unsigned facts_of(const Wish *wish)
-{
-    return (wish->pre_verified ? FACT_VERIFIED : 0) | (wish->for_all ? 0 : FACT_VOUCHED) |
-           (wish->invitation     ? FACT_APPROVED | FACT_INVITED
-            : wish->pre_approved ? FACT_APPROVED
-                                 : 0);
-}
-
 static void ask_to_join(Call *call, Work *work, const List *list, const Wish *wish)
 {
     GError *error = NULL;
@@ -199,21 +162,49 @@ static void ask_to_join(Call *call, Work *work, const List *list, const Wish *wi
     Preferences wants = preferences_unset;
     wants.delivery_mode = wish->mode;
     wants.delivery_status = wish->status;
+    const unsigned facts = (wish->pre_verified ? FACT_VERIFIED : 0) | (wish->for_all ? 0 : FACT_VOUCHED) |
+                           (wish->invitation ? FACT_INVITED : 0) |
+                           (wish->invitation || wish->pre_approved ? FACT_APPROVED : 0);
     const Joiner joiner = {.address = wish->address,
                            .name = wish->name,
                            .names = wish->names,
                            .registers = true,
-                           .facts = facts_of(wish),
+                           .facts = facts,
                            .wishes = wish->pre_confirmed,
                            .wants = &wants,
                            .as_user = wish->as_user,
                            .welcome = !wish->has_welcome ? WELCOME_AS_LIST
                                       : wish->welcome    ? WELCOME_YES
                                                          : WELCOME_NO};
-    if (join_ask(work, list, &joiner, &made, &error))
-        answer_join(call, work, wish, &made);
-    else
+    if (!join_ask(work, list, &joiner, &made, &error)) {
         rest_fail(call, error);
+        return;
+    }
+    switch (made.result) {
+    case SUBSCRIPTION_DONE:
+        answer_member(call, work, wish, ROLE_MEMBER);
+        break;
+    case SUBSCRIPTION_ASKED_PERSON:
+    case SUBSCRIPTION_ASKED_MODERATOR:
+        answer_pending(call, work, &made, made.result == SUBSCRIPTION_ASKED_PERSON ? "subscriber" : "moderator");
+        break;
+    case SUBSCRIPTION_PERSON_WAITS:
+    case SUBSCRIPTION_MODERATOR_WAITS:
+        answer_refusal(call, 409, "Subscription request already pending");
+        break;
+    case SUBSCRIPTION_NO_CHANGE:
+        answer_refusal(call, 409, "Member already subscribed");
+        break;
+    case SUBSCRIPTION_BANNED:
+        answer_refusal(call, 400, "Membership is banned");
+        break;
+    case SUBSCRIPTION_LIMITED:
+        answer_refusal(call, 429, "%s got as many letters today as it may; try again tomorrow", wish->address);
+        break;
+    default:
+        answer_refusal(call, 400, "%s cannot become a member: %s", wish->address,
+                       subscription_result_text(made.result));
+    }
 }
 
 void subscribe(Call *call)
@@ -245,32 +236,12 @@ void subscribe(Call *call)
 
 /* ---- unsubscribing ---- */
 
-static void answer_leave(Call *call, Work *work, const Member *member, const Subscription *made)
-{
-    switch (made->result) {
-    case SUBSCRIPTION_DONE:
-        if (rest_commit(call, work))
-            answer_empty(call, 204);
-        return;
-    case SUBSCRIPTION_ASKED_PERSON:
-    case SUBSCRIPTION_PERSON_WAITS:
-        answer_pending(call, work, made, "subscriber");
-        return;
-    case SUBSCRIPTION_ASKED_MODERATOR:
-    case SUBSCRIPTION_MODERATOR_WAITS:
-        answer_pending(call, work, made, "moderator");
-        return;
-    default:
-        answer_refusal(call, 404, "%s is no member", member->address);
-    }
-}
-
 void unsubscribe(Call *call, const Member *member)
 {
     GError *error = NULL;
     bool confirmed = true, approved = false;
-    if (!form_expect(call, "", "pre_confirmed pre_approved") ||
-        !form_bool(call, "pre_confirmed", &confirmed) || !form_bool(call, "pre_approved", &approved))
+    if (!form_expect(call, "", "pre_confirmed pre_approved") || !form_bool(call, "pre_confirmed", &confirmed) ||
+        !form_bool(call, "pre_approved", &approved))
         return;
     g_autoptr(Work) work = rest_begin_people(call, member->list_id);
     if (!work)
@@ -283,9 +254,23 @@ void unsubscribe(Call *call, const Member *member)
     g_auto(Subscription) made = {0};
     g_autoptr(List) list = list_by_id(work_store(work), member->list_id, &error);
     unsigned facts = FACT_VERIFIED | (confirmed ? FACT_CONFIRMED : 0) | (approved ? FACT_APPROVED : 0);
-    if (list && leave_ask(work, list, member->address, facts, &made, &error)) {
-        answer_leave(call, work, member, &made);
+    if (!list || !leave_ask(work, list, member->address, facts, &made, &error)) {
+        rest_fail(call, error);
         return;
     }
-    rest_fail(call, error);
+    switch (made.result) {
+    case SUBSCRIPTION_DONE:
+        rest_finish(call, work, true, &error);
+        break;
+    case SUBSCRIPTION_ASKED_PERSON:
+    case SUBSCRIPTION_PERSON_WAITS:
+        answer_pending(call, work, &made, "subscriber");
+        break;
+    case SUBSCRIPTION_ASKED_MODERATOR:
+    case SUBSCRIPTION_MODERATOR_WAITS:
+        answer_pending(call, work, &made, "moderator");
+        break;
+    default:
+        answer_refusal(call, 404, "%s is no member", member->address);
+    }
 }

@@ -152,18 +152,6 @@ static bool names_allowed(Call *call, const TemplateScope *scope)
 }
 
 /* An empty URI takes the template away. */
-static bool put_one(Call *call, Work *work, const TemplateScope *scope, const char *name, GError **error)
-{
-    const char *uri = form_text(call, name), *user = form_text(call, "username"), *word = form_text(call, "password");
-    if (!*uri) {
-        g_autoptr(GError) missing = NULL;
-        return template_unset(work, scope->place, name, NULL, &missing) || fail_unless(error, FAIL_MISSING, &missing);
-    }
-    const TemplateText text = {.name = (char *)name, .place = scope->place, .language = (char *)"",
-                               .uri = (char *)uri, .username = (char *)user, .password = (char *)word};
-    return template_set(work, &text, error);
-}
-
 static void change(Call *call)
 {
     g_auto(TemplateScope) scope = {0};
@@ -173,9 +161,19 @@ static void change(Call *call)
     g_autoptr(Work) work = rest_begin(call);
     bool fine = work != NULL;
     for (guint i = 0; fine && i < call->form.names->len; i++) {
-        const char *name = call->form.names->pdata[i];
-        if (is_template(&scope, name))
-            fine = put_one(call, work, &scope, name, &error);
+        const char *name = call->form.names->pdata[i], *uri = form_text(call, name);
+        g_autoptr(GError) missing = NULL;
+        const TemplateText text = {.name = (char *)name,
+                                   .place = scope.place,
+                                   .language = (char *)"",
+                                   .uri = (char *)uri,
+                                   .username = (char *)form_text(call, "username"),
+                                   .password = (char *)form_text(call, "password")};
+        if (!is_template(&scope, name))
+            continue;
+        fine = *uri ? template_set(work, &text, &error)
+                    : template_unset(work, scope.place, name, NULL, &missing) ||
+                          fail_unless(&error, FAIL_MISSING, &missing);
     }
     rest_finish(call, work, fine, &error);
 }
