@@ -109,16 +109,6 @@ static void refuse_request(HttpClient *client, int status, const char *why)
     pass_without_body(client, "GET", "/");
 }
 
-/* With its first byte the connection has an address. */
-static void greet(HttpClient *client)
-{
-    struct sockaddr_storage address;
-    socklen_t size = sizeof address;
-    int fd = bufferevent_getfd(client->stream);
-    bool known = getpeername(fd, (struct sockaddr *)&address, &size) == 0 && size > 0;
-    server_greet_peer(known ? (struct sockaddr *)&address : NULL, fd, client->peer);
-}
-
 /* Take a whole head off what is held, and pass it on. False: it has not come, or nothing may follow it. */
 static bool pass_head(HttpClient *client)
 {
@@ -132,8 +122,13 @@ static bool pass_head(HttpClient *client)
         return false;
     if (client->since == 0)
         client->since = clock_monotonic();
-    if (!*client->peer)
-        greet(client);
+    if (!*client->peer) { /* with its first byte the connection has an address */
+        struct sockaddr_storage address;
+        socklen_t length = sizeof address;
+        int fd = bufferevent_getfd(client->stream);
+        bool known = getpeername(fd, (struct sockaddr *)&address, &length) == 0 && length > 0;
+        server_greet_peer(known ? (struct sockaddr *)&address : NULL, fd, client->peer);
+    }
     const char *text = (const char *)evbuffer_pullup(held, (ev_ssize_t)looked);
     size_t size = http_head_size(text, looked);
     if (size == 0) {
@@ -335,16 +330,6 @@ static const char *verb_of(struct evhttp_request *request)
     }
 }
 
-/* The target in its usual form, or with scheme and authority as a proxy writes it (RFC 9112, 3.2). */
-static const char *path_of(const char *target)
-{
-    if (*target == '/')
-        return target;
-    const char *authority = strstr(target, "://");
-    const char *path = authority ? strchr(authority + 3, '/') : NULL;
-    return path ? path : "/";
-}
-
 /* Of HEAD evhttp reads no body, and would take it for the next request. One that has come whole is moved to where
  * bodies are; else it is dropped with the connection. False: it was answered. */
 static bool take_body(HttpCall *call)
@@ -375,7 +360,12 @@ static void on_request(struct evhttp_request *request, void *data)
         evhttp_connection_set_closecb(connection, on_closed, client);
     client->since = client->until = 0;
     server_progress(http->server);
-    const char *path = path_of(evhttp_request_get_uri(request));
+    const char *path = evhttp_request_get_uri(request);
+    if (*path != '/') { /* as a proxy writes it, with scheme and authority (RFC 9112, 3.2) */
+        const char *authority = strstr(path, "://");
+        path = authority ? strchr(authority + 3, '/') : NULL;
+        path = path ? path : "/";
+    }
     size_t length = strcspn(path, "?#");
     g_autofree char *own = g_strndup(path, length);
     HttpCall call = {.client = client, .request = request, .verb = verb_of(request), .path = own,
@@ -410,20 +400,6 @@ static bool is_local(int fd)
             IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)&address)->sin6_addr));
 }
 
-static bool listen_on(Http *http, int fd, GError **error)
-{
-    struct evhttp_bound_socket *bound = evhttp_accept_socket_with_handle(http->evhttp, fd);
-    if (!bound)
-        return fail(error, FAIL_LATER, "the event library cannot listen on descriptor %d", fd);
-    struct evconnlistener *listener = evhttp_bound_socket_get_listener(bound);
-    evconnlistener_disable(listener);
-    g_ptr_array_add(http->listeners, listener);
-    if (!is_local(fd))
-        log_warn("[runner.%s] listen has an address that other hosts can reach, and what is spoken there is not "
-                 "encrypted; put a proxy with TLS before it", server_name(http->server));
-    return true;
-}
-
 static bool start(Server *server, GError **error)
 {
     Http *http = server_data(server);
@@ -449,9 +425,18 @@ static bool start(Server *server, GError **error)
     evhttp_set_max_body_size(http->evhttp, (ev_ssize_t)config_size(config, section, "max_body_size"));
     http->look = event_new(server_base(server), -1, EV_PERSIST, on_look, http);
     event_add(http->look, &(struct timeval){LOOK_US / CLOCK_SECOND, LOOK_US % CLOCK_SECOND});
-    for (unsigned i = 0; i < server_sockets(server); i++)
-        if (!listen_on(http, server_socket(server, i), error))
-            return false;
+    for (unsigned i = 0; i < server_sockets(server); i++) {
+        int fd = server_socket(server, i);
+        struct evhttp_bound_socket *bound = evhttp_accept_socket_with_handle(http->evhttp, fd);
+        if (!bound)
+            return fail(error, FAIL_LATER, "the event library cannot listen on descriptor %d", fd);
+        struct evconnlistener *listener = evhttp_bound_socket_get_listener(bound);
+        evconnlistener_disable(listener);
+        g_ptr_array_add(http->listeners, listener);
+        if (!is_local(fd))
+            log_warn("[runner.%s] listen has an address that other hosts can reach, and what is spoken there is not "
+                     "encrypted; put a proxy with TLS before it", server_name(server));
+    }
     return true;
 }
 

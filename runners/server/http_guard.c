@@ -38,8 +38,13 @@ struct HttpGuard {
 };
 
 /* NULL: error is set. */
-static GHashTable *read_lines(const HttpGuard *guard, const char *text, GError **error)
+static GHashTable *read_users(const char *path, GError **error)
 {
+    g_autofree char *text = secret_file_read(path, FILE_MAX, error);
+    if (!text) {
+        g_prefix_error(error, "the file of REST's passwords: ");
+        return NULL;
+    }
     g_autoptr(GHashTable) users = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     for (size_t i = 0; lines[i]; i++) {
@@ -47,7 +52,7 @@ static GHashTable *read_lines(const HttpGuard *guard, const char *text, GError *
         if (!*line || *line == '#')
             continue;
         if (!colon || colon == line || !colon[1]) {
-            fail(error, FAIL_CONFIG, "%s, line %zu: USER:PASSWORD is wanted", guard->path, i + 1);
+            fail(error, FAIL_CONFIG, "%s, line %zu: USER:PASSWORD is wanted", path, i + 1);
             return NULL;
         }
         *colon = 0;
@@ -55,19 +60,8 @@ static GHashTable *read_lines(const HttpGuard *guard, const char *text, GError *
     }
     if (g_hash_table_size(users) > 0)
         return g_steal_pointer(&users);
-    fail(error, FAIL_CONFIG, "%s names no user; a line USER:PASSWORD is wanted", guard->path);
+    fail(error, FAIL_CONFIG, "%s names no user; a line USER:PASSWORD is wanted", path);
     return NULL;
-}
-
-static bool read_file(HttpGuard *guard, GError **error)
-{
-    g_autofree char *text = secret_file_read(guard->path, FILE_MAX, error);
-    if (!text) {
-        g_prefix_error(error, "the file of REST's passwords: ");
-        return false;
-    }
-    guard->users = read_lines(guard, text, error);
-    return guard->users != NULL;
 }
 
 /* Reads the file as it is now. On failure there are no users, and after one of the system it is tried again. */
@@ -77,7 +71,7 @@ static bool read_again(HttpGuard *guard, const struct stat *now, GError **error)
     g_hash_table_remove_all(guard->known);
     g_clear_pointer(&guard->users, g_hash_table_unref);
     GError *fault = NULL;
-    if (read_file(guard, &fault))
+    if ((guard->users = read_users(guard->path, &fault)))
         return true;
     if (g_error_matches(fault, FAIL, FAIL_LATER))
         guard->seen = (struct stat){0};
@@ -155,9 +149,10 @@ static gboolean is_past(gpointer peer, gpointer failures, gpointer minute)
     return ((const Failures *)failures)->minute != *(const int64_t *)minute;
 }
 
-/* The failures of a peer in this minute. */
-static Failures *failures_of(HttpGuard *guard, const char *peer, int64_t minute)
+/* Count the failures of a peer in this minute; true when there were too many before. */
+static bool too_many(HttpGuard *guard, const char *peer, int64_t more)
 {
+    int64_t minute = clock_monotonic() / (60 * CLOCK_SECOND);
     g_autofree char *name = ip_network(peer);
     Failures *failures = g_hash_table_lookup(guard->peers, name);
     if (!failures && g_hash_table_size(guard->peers) >= PEERS_MAX && guard->swept != minute) {
@@ -172,13 +167,6 @@ static Failures *failures_of(HttpGuard *guard, const char *peer, int64_t minute)
     }
     if (failures->minute != minute)
         *failures = (Failures){.minute = minute};
-    return failures;
-}
-
-/* Count the failures of this minute; true when there were too many before. */
-static bool too_many(HttpGuard *guard, const char *peer, int64_t more)
-{
-    Failures *failures = failures_of(guard, peer, clock_monotonic() / (60 * CLOCK_SECOND));
     failures->count += more;
     return failures->count >= guard->attempts_per_minute + more;
 }

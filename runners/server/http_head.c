@@ -56,12 +56,6 @@ static int read_request_line(const char *line, size_t length, HttpHead *head, co
     return 0;
 }
 
-static bool read_length(const char *value, HttpHead *head)
-{
-    return *value && strlen(value) <= 18 && strspn(value, G_CSET_DIGITS) == strlen(value) &&
-           g_ascii_string_to_unsigned(value, 10, 0, G_MAXINT64, &head->length, NULL);
-}
-
 typedef struct Seen {
     bool host, length, coding;
 } Seen;
@@ -83,7 +77,9 @@ static int read_field(const char *line, size_t length, HttpHead *head, Seen *see
     g_autofree char *value = g_strstrip(g_strndup(colon + 1, (gsize)(line + length - colon - 1)));
     if (g_ascii_strcasecmp(name, "Content-Length") == 0) {
         *why = "Content-Length must be there once, and be a number of digits alone";
-        return again(&seen->length) || !read_length(value, head) ? 400 : 0;
+        bool digits = strlen(value) <= 18 && strspn(value, G_CSET_DIGITS) == strlen(value) &&
+                      g_ascii_string_to_unsigned(value, 10, 0, G_MAXINT64, &head->length, NULL);
+        return again(&seen->length) || !digits ? 400 : 0;
     }
     if (g_ascii_strcasecmp(name, "Transfer-Encoding") == 0) {
         *why = "The only transfer coding known here is chunked, once";
@@ -144,16 +140,6 @@ void http_body_begin(HttpBody *body, const HttpHead *head)
     body->ended = !head->chunked && head->length == 0;
 }
 
-static bool step_size(HttpBody *body, char byte)
-{
-    if (byte == '\r') {
-        body->step = SIZE_FEED;
-        return body->digits > 0;
-    }
-    body->left = body->left * 16 + (uint64_t)MAX(g_ascii_xdigit_value(byte), 0);
-    return g_ascii_isxdigit(byte) && ++body->digits <= CHUNK_DIGITS;
-}
-
 static bool step_expected(HttpBody *body, char byte, char expected, unsigned next)
 {
     body->step = next;
@@ -166,7 +152,12 @@ static bool step_frame(HttpBody *body, char byte)
 {
     switch (body->step) {
     case SIZE:
-        return step_size(body, byte);
+        if (byte == '\r') {
+            body->step = SIZE_FEED;
+            return body->digits > 0;
+        }
+        body->left = body->left * 16 + (uint64_t)MAX(g_ascii_xdigit_value(byte), 0);
+        return g_ascii_isxdigit(byte) && ++body->digits <= CHUNK_DIGITS;
     case SIZE_FEED:
         return step_expected(body, byte, '\n', body->left > 0 ? DATA : LAST_RETURN);
     case DATA_RETURN:

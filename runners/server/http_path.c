@@ -19,15 +19,6 @@ unsigned http_path_braces(const char *pattern)
     return count;
 }
 
-/* Take the argument at the beginning of path. Return its length; 0: it is none. */
-static size_t take(const char *path, bool rest, char **arg)
-{
-    size_t length = rest ? strlen(path) : strcspn(path, "/");
-    g_autofree char *encoded = g_strndup(path, length);
-    *arg = g_uri_unescape_string(encoded, NULL);
-    return *arg && g_utf8_validate(*arg, -1, NULL) ? length : 0;
-}
-
 bool http_path_fits(const char *pattern, const char *path, char **args)
 {
     unsigned count = 0;
@@ -35,8 +26,10 @@ bool http_path_fits(const char *pattern, const char *path, char **args)
     while (fits && *pattern) {
         if (*pattern == '{') {
             const char *end = strchr(pattern, '}');
-            size_t length = take(path, end[-1] == '*', &args[count++]);
-            fits = length > 0;
+            size_t length = end[-1] == '*' ? strlen(path) : strcspn(path, "/");
+            g_autofree char *encoded = g_strndup(path, length);
+            char *arg = args[count++] = g_uri_unescape_string(encoded, NULL);
+            fits = length > 0 && arg && g_utf8_validate(arg, -1, NULL);
             path += length;
             pattern = end + 1;
         } else {

@@ -234,14 +234,6 @@ static void open_connection(Listener *listener, int fd, const struct sockaddr_st
     line_resume(connection->line); /* the greeting */
 }
 
-/* Close the connection that was silent for the longest time. */
-static void make_room(Listener *listener)
-{
-    Connection *connection = listener->silent.head->data;
-    tell_never_spoke(connection);
-    line_close(connection->line);
-}
-
 /* The socket buffer of a new connection has room for one line. */
 static void turn_away(Listener *listener, int fd)
 {
@@ -269,8 +261,11 @@ static void accept_clients(Listener *listener, int socket)
         struct sockaddr_storage address = {.ss_family = AF_UNIX};
         socklen_t length = sizeof address;
         int fd = accept4(socket, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd >= 0 && is_full(listener) && can_make_room(listener))
-            make_room(listener);
+        if (fd >= 0 && is_full(listener) && can_make_room(listener)) {
+            Connection *longest = listener->silent.head->data;
+            tell_never_spoke(longest);
+            line_close(longest->line);
+        }
         if (fd >= 0 && is_full(listener)) {
             turn_away(listener, fd);
         } else if (fd >= 0) {

@@ -177,20 +177,6 @@ static bool retry_one(Operate *operate, Queue *queue, const char *file, const En
     return draft != NULL;
 }
 
-static bool delete_one(Operate *operate, Queue *queue, const char *file, EntryName *name, int64_t *done, GError **error)
-{
-    bool gone = g_str_has_suffix(file, ".psv") ? operate_delete_preserved(operate, queue, name, error)
-                                               : operate_delete(operate, queue, name, error);
-    *done += gone;
-    return gone;
-}
-
-static bool is_wanted(char *const *wanted, const char *file)
-{
-    g_autofree char *name = g_strndup(file, NAME_LENGTH);
-    return g_strv_contains((const char *const *)wanted, name);
-}
-
 bool orders_shunt_do(Spool *spool, ShuntOrder order, char *const *entries, int64_t *done, int64_t *left, GError **error)
 {
     Queue *queue;
@@ -201,10 +187,16 @@ bool orders_shunt_do(Spool *spool, ShuntOrder order, char *const *entries, int64
         EntryName name;
         g_autoptr(GError) refused = NULL;
         const char *file = files->pdata[at];
-        if ((entries && !is_wanted(entries, file)) || !name_parse(file, &name, NULL))
+        g_autofree char *named = g_strndup(file, NAME_LENGTH);
+        if ((entries && !g_strv_contains((const char *const *)entries, named)) || !name_parse(file, &name, NULL))
             continue;
-        *left += order == SHUNT_RETRY ? !retry_one(operate, queue, file, &name, &refused)
-                                      : !delete_one(operate, queue, file, &name, done, &refused);
+        if (order == SHUNT_RETRY) { /* on_moved() counts those that are done */
+            *left += !retry_one(operate, queue, file, &name, &refused);
+            continue;
+        }
+        bool gone = g_str_has_suffix(file, ".psv") ? operate_delete_preserved(operate, queue, &name, &refused)
+                                                   : operate_delete(operate, queue, &name, &refused);
+        *(gone ? done : left) += 1;
     }
     g_autoptr(GError) fault = NULL;
     if (operate && !operate_end(operate, &fault))

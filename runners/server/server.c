@@ -130,11 +130,22 @@ static void on_heartbeat(evutil_socket_t fd, short what, void *data)
         leave(data);
 }
 
-static bool take_sockets(Server *server, GError **error)
+static bool start(void *data, const Process *process, GError **error)
 {
+    Server *server = data;
+    server->child = process->child;
+    server->config = process->config;
+    struct event_config *settings = event_config_new();
+    event_config_set_flag(settings, EVENT_BASE_FLAG_NOLOCK);
+    server->base = event_base_new_with_config(settings);
+    event_config_free(settings);
+    server->wake = event_new(server->base, server->child->wake_fd, EV_READ | EV_PERSIST, on_wake, server);
+    server->heartbeat = event_new(server->base, -1, EV_PERSIST, on_heartbeat, server);
     if (server->child->listen_fds == 0)
-        return fail(error, FAIL_CONFIG, "no listening socket was handed over: [runner.%s] listen is empty, or this was "
-                    "not started by listrunner-master", server->child->runner);
+        return fail(error, FAIL_CONFIG,
+                    "no listening socket was handed over: [runner.%s] listen is empty, or this was "
+                    "not started by listrunner-master",
+                    server->child->runner);
     for (unsigned i = 0; i < server->child->listen_fds; i++) {
         int fd = server_socket(server, i);
         int listens = 0;
@@ -143,26 +154,7 @@ static bool take_sockets(Server *server, GError **error)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
         fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     }
-    return true;
-}
-
-static void make_loop(Server *server)
-{
-    struct event_config *settings = event_config_new();
-    event_config_set_flag(settings, EVENT_BASE_FLAG_NOLOCK);
-    server->base = event_base_new_with_config(settings);
-    event_config_free(settings);
-    server->wake = event_new(server->base, server->child->wake_fd, EV_READ | EV_PERSIST, on_wake, server);
-    server->heartbeat = event_new(server->base, -1, EV_PERSIST, on_heartbeat, server);
-}
-
-static bool start(void *data, const Process *process, GError **error)
-{
-    Server *server = data;
-    server->child = process->child;
-    server->config = process->config;
-    make_loop(server);
-    server->started = take_sockets(server, error) && server->spec->start(server, error);
+    server->started = server->spec->start(server, error);
     if (server->started)
         server->spec->begin(server);
     return server->started;
