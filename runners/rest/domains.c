@@ -87,35 +87,16 @@ static void post(Call *call)
         answer_created(call, "domains/%s", name);
 }
 
-static bool change(Call *call, Work *work, GError **error)
-{
-    g_auto(GStrv) owners = NULL;
-    const DomainData data = read_data(call, &owners);
-    return domain_change(work, call->args[0], &data, error);
-}
-
-/* Runs one change of a domain that is there, and answers 204. */
-static void run(Call *call, bool (*function)(Call *, Work *, GError **))
+static void change(Call *call)
 {
     GError *error = NULL;
-    g_autoptr(Work) work = rest_begin(call);
-    if (!work)
+    g_auto(GStrv) owners = NULL;
+    g_autoptr(Work) work = form_expect_change(call, "alias_domain description owner") ? rest_begin(call) : NULL;
+    g_autoptr(Domain) domain = work ? find(call, work_store(work)) : NULL;
+    if (!domain)
         return;
-    g_autoptr(Domain) domain = find(call, work_store(work));
-    if (domain)
-        rest_finish(call, work, function(call, work, &error), &error);
-}
-
-static void patch(Call *call)
-{
-    if (form_expect(call, "", "description alias_domain owner"))
-        run(call, change);
-}
-
-static void put(Call *call)
-{
-    if (form_expect(call, "alias_domain description owner", ""))
-        run(call, change);
+    const DomainData data = read_data(call, &owners);
+    rest_finish(call, work, domain_change(work, call->args[0], &data, &error), &error);
 }
 
 static void delete(Call *call)
@@ -153,27 +134,24 @@ static void get_owners(Call *call)
     rest_fail(call, error);
 }
 
-static bool add_more(Call *call, Work *work, GError **error)
-{
-    g_auto(GStrv) owners = form_words(call, "owner");
-    return domain_make_owners(work, call->args[0], (const char *const *)owners, error);
-}
-
 static void post_owners(Call *call)
 {
-    if (form_expect(call, "owner", ""))
-        run(call, add_more);
-}
-
-static bool clear_owners(Call *call, Work *work, GError **error)
-{
-    return domain_change(work, call->args[0], &(DomainData){.owners = (const char *const[]){NULL}}, error);
+    GError *error = NULL;
+    g_auto(GStrv) owners = form_words(call, "owner");
+    g_autoptr(Work) work = form_expect(call, "owner", "") ? rest_begin(call) : NULL;
+    g_autoptr(Domain) domain = work ? find(call, work_store(work)) : NULL;
+    if (domain)
+        rest_finish(call, work, domain_make_owners(work, call->args[0], (const char *const *)owners, &error), &error);
 }
 
 static void delete_owners(Call *call)
 {
-    if (form_expect(call, "", ""))
-        run(call, clear_owners);
+    GError *error = NULL;
+    const DomainData none = {.owners = (const char *const[]){NULL}};
+    g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
+    g_autoptr(Domain) domain = work ? find(call, work_store(work)) : NULL;
+    if (domain)
+        rest_finish(call, work, domain_change(work, call->args[0], &none, &error), &error);
 }
 
 static void get_lists(Call *call)
@@ -198,8 +176,8 @@ const RestRoute rest_domains[] = {
     {"GET", "domains", OF_SITE, MAY_SITE, domain_fields, get_all, NULL},
     {"POST", "domains", OF_SITE, MAY_SITE, domain_fields, post, NULL},
     {"GET", "domains/{mail_host}", OF_DOMAIN, MAY_DOMAIN, domain_fields, get_one, NULL},
-    {"PATCH", "domains/{mail_host}", OF_DOMAIN, MAY_DOMAIN, domain_fields, patch, NULL},
-    {"PUT", "domains/{mail_host}", OF_DOMAIN, MAY_SITE, domain_fields, put, NULL},
+    {"PATCH", "domains/{mail_host}", OF_DOMAIN, MAY_DOMAIN, domain_fields, change, NULL},
+    {"PUT", "domains/{mail_host}", OF_DOMAIN, MAY_SITE, domain_fields, change, NULL},
     {"DELETE", "domains/{mail_host}", OF_DOMAIN, MAY_SITE, domain_fields, delete, NULL},
     {"GET", "domains/{mail_host}/lists", OF_DOMAIN, MAY_DOMAIN, rest_list_fields, get_lists, NULL},
     {"GET", "domains/{mail_host}/owners", OF_DOMAIN, MAY_DOMAIN, rest_user_fields, get_owners, NULL},

@@ -147,16 +147,11 @@ static void get_one(Call *call)
         answer_json(call, 200, user_json(call, user));
 }
 
-typedef bool UserChange(Call *call, Work *work, const User *user, GError **error);
-
-/* Runs one change of the user that the path names, and commits. An address that is missing, or another user's, is a
- * wrong parameter here (400). False: it was answered. */
-static bool run(Call *call, UserChange *function)
+/* End a change of the user that the path names: when done is true, commit it. Else an address that is missing, or
+ * another user's, is a wrong parameter here (400). False: it was answered. */
+static bool finish(Call *call, Work *work, bool done, GError *error)
 {
-    GError *error = NULL;
-    g_autoptr(Work) work = rest_begin(call);
-    g_autoptr(User) user = work ? find_user(call) : NULL;
-    if (user && function(call, work, user, &error))
+    if (done)
         return rest_commit(call, work);
     if (g_error_matches(error, FAIL, FAIL_EXISTS) || g_error_matches(error, FAIL, FAIL_MISSING))
         error->code = FAIL_NEVER;
@@ -164,26 +159,25 @@ static bool run(Call *call, UserChange *function)
     return false;
 }
 
-static bool change_person(Call *call, Work *work, const User *user, GError **error)
-{
-    PersonChange wanted;
-    return read_change(call, "cleartext_password", &wanted) && people_change(work, user->id, &wanted, error);
-}
-
 static void change(Call *call)
 {
-    if (form_expect_change(call, "cleartext_password display_name is_server_owner") && run(call, change_person))
+    GError *error = NULL;
+    PersonChange wanted;
+    bool fine = form_expect_change(call, "cleartext_password display_name is_server_owner");
+    g_autoptr(Work) work = fine ? rest_begin(call) : NULL;
+    g_autoptr(User) user = work ? find_user(call) : NULL;
+    bool done = user && read_change(call, "cleartext_password", &wanted) &&
+                people_change(work, user->id, &wanted, &error);
+    if (finish(call, work, done, error))
         answer_empty(call, 204);
 }
 
-static bool drop(Call *call, Work *work, const User *user, GError **error)
+static void delete (Call *call)
 {
-    return people_remove(work, user->id, error);
-}
-
-static void delete(Call *call)
-{
-    if (form_expect(call, "", "") && run(call, drop))
+    GError *error = NULL;
+    g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
+    g_autoptr(User) user = work ? find_user(call) : NULL;
+    if (finish(call, work, user && people_remove(work, user->id, &error), error))
         answer_empty(call, 204);
 }
 
@@ -220,23 +214,23 @@ static void get_addresses(Call *call)
     answer_page(call, NULL, &page, &error);
 }
 
-static bool link_address(Call *call, Work *work, const User *user, GError **error)
-{
-    bool absorb = false;
-    return form_bool(call, "absorb_existing", &absorb) &&
-           people_link(work, user->id, form_text(call, "email"), form_text(call, "display_name"), absorb, error);
-}
-
 static void post_address(Call *call)
 {
+    GError *error = NULL;
+    bool absorb = false;
     if (!form_expect(call, "email", "display_name absorb_existing"))
         return;
-    g_autofree char *lower = g_utf8_strdown(form_text(call, "email"), -1), *name = segment(lower);
-    if (!mailbox_legible(form_text(call, "email"))) {
-        answer_refusal(call, 400, "Invalid email address: %s", form_text(call, "email"));
+    const char *email = form_text(call, "email");
+    g_autofree char *lower = g_utf8_strdown(email, -1), *name = segment(lower);
+    if (!mailbox_legible(email)) {
+        answer_refusal(call, 400, "Invalid email address: %s", email);
         return;
     }
-    if (run(call, link_address))
+    g_autoptr(Work) work = rest_begin(call);
+    g_autoptr(User) user = work ? find_user(call) : NULL;
+    bool done = user && form_bool(call, "absorb_existing", &absorb) &&
+                people_link(work, user->id, email, form_text(call, "display_name"), absorb, &error);
+    if (finish(call, work, done, error))
         answer_created(call, "addresses/%s", name);
 }
 
@@ -254,31 +248,25 @@ static void get_preferred(Call *call)
     answer_found(call, address ? address_json(call, address) : NULL, &error);
 }
 
-static bool prefer(Call *call, Work *work, const User *user, GError **error)
-{
-    return people_prefer(work, user->id, form_text(call, "email"), error);
-}
-
 static void post_preferred(Call *call)
 {
-    if (!form_expect(call, "email", "") || !run(call, prefer))
+    GError *error = NULL;
+    g_autoptr(Work) work = form_expect(call, "email", "") ? rest_begin(call) : NULL;
+    g_autoptr(User) user = work ? find_user(call) : NULL;
+    if (!finish(call, work, user && people_prefer(work, user->id, form_text(call, "email"), &error), error))
         return;
     g_autofree char *lower = g_utf8_strdown(form_text(call, "email"), -1), *name = segment(lower);
     answer_created(call, "addresses/%s", name);
 }
 
-static bool prefer_none(Call *call, Work *work, const User *user, GError **error)
-{
-    if (!user->preferred) {
-        answer_refusal(call, 404, "The user has no preferred address");
-        return false;
-    }
-    return people_prefer(work, user->id, NULL, error);
-}
-
 static void delete_preferred(Call *call)
 {
-    if (form_expect(call, "", "") && run(call, prefer_none))
+    GError *error = NULL;
+    g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
+    g_autoptr(User) user = work ? find_user(call) : NULL;
+    if (user && !user->preferred)
+        answer_refusal(call, 404, "The user has no preferred address");
+    else if (finish(call, work, user && people_prefer(work, user->id, NULL, &error), error))
         answer_empty(call, 204);
 }
 

@@ -135,23 +135,6 @@ static bool stands_alone(const char *text, const MustacheTag *tag, const char **
     return true;
 }
 
-static bool set_delimiters(MustacheParser *parser, const MustacheTag *tag, GError **error)
-{
-    g_auto(GStrv) words = g_strsplit_set(tag->name, " \t\r\n", -1);
-    const char *found[2] = {NULL, NULL};
-    unsigned count = 0;
-    for (char **word = words; *word; word++)
-        if (**word && count++ < 2)
-            found[count - 1] = *word;
-    if (count != 2)
-        return mistaken(parser, tag->begin, "delimiters are two words, as in {{=<% %>=}}", error);
-    g_free(parser->open);
-    g_free(parser->close);
-    parser->open = g_strdup(found[0]);
-    parser->close = g_strdup(found[1]);
-    return true;
-}
-
 /* Parse the translation of the text between {{#_}}, at *end, and its {{/_}}, behind which *end is set. */
 static bool add_translation(MustacheParser *parser, const char **end, GError **error)
 {
@@ -174,30 +157,40 @@ static bool add_translation(MustacheParser *parser, const char **end, GError **e
            mistaken(parser, close, "a section has no end within the text of a section _", error);
 }
 
-static bool close_section(MustacheParser *parser, const MustacheTag *tag, GError **error)
-{
-    unsigned count = parser->sections->len;
-    if (count == parser->outer)
-        return mistaken(parser, tag->begin, "a section ends that has not begun", error);
-    Node *node = &g_array_index(parser->template->nodes, Node, g_array_index(parser->sections, unsigned, count - 1));
-    if (strcmp(node->text, tag->name) != 0)
-        return mistaken(parser, tag->begin, "another section ends than the one that began last", error);
-    node->end = parser->template->nodes->len;
-    g_array_set_size(parser->sections, count - 1);
-    return true;
-}
-
 /* *end is where the text behind the tag begins, and is moved behind a translation. */
 static bool add_tag(MustacheParser *parser, const MustacheTag *tag, bool alone, const char **end, GError **error)
 {
     bool begins_line = !alone && is_line_begin(parser->text, tag->begin);
+    GArray *nodes = parser->template->nodes;
+    const unsigned depth = parser->sections->len;
     switch (tag->kind) {
     case '!':
         return true;
-    case '=':
-        return set_delimiters(parser, tag, error);
-    case '/':
-        return close_section(parser, tag, error);
+    case '=': {
+        g_auto(GStrv) words = g_strsplit_set(tag->name, " \t\r\n", -1);
+        const char *found[2] = {NULL, NULL};
+        unsigned count = 0;
+        for (char **word = words; *word; word++)
+            if (**word && count++ < 2)
+                found[count - 1] = *word;
+        if (count != 2)
+            return mistaken(parser, tag->begin, "delimiters are two words, as in {{=<% %>=}}", error);
+        g_free(parser->open);
+        g_free(parser->close);
+        parser->open = g_strdup(found[0]);
+        parser->close = g_strdup(found[1]);
+        return true;
+    }
+    case '/': {
+        if (depth == parser->outer)
+            return mistaken(parser, tag->begin, "a section ends that has not begun", error);
+        Node *node = &g_array_index(nodes, Node, g_array_index(parser->sections, unsigned, depth - 1));
+        if (strcmp(node->text, tag->name) != 0)
+            return mistaken(parser, tag->begin, "another section ends than the one that began last", error);
+        node->end = nodes->len;
+        g_array_set_size(parser->sections, depth - 1);
+        return true;
+    }
     case '>': {
         const char *line = tag->begin;
         while (!is_line_begin(parser->text, line))
@@ -213,7 +206,7 @@ static bool add_tag(MustacheParser *parser, const MustacheTag *tag, bool alone, 
         }
         G_GNUC_FALLTHROUGH;
     case '^': {
-        unsigned index = parser->template->nodes->len;
+        unsigned index = nodes->len;
         add_name(parser, tag->kind == '#' ? NODE_SECTION : NODE_INVERTED, begins_line, tag->name);
         g_array_append_val(parser->sections, index);
         return true;
@@ -363,24 +356,6 @@ static bool fill_section(Filler *filler, const Mustache *template, unsigned sect
     return good;
 }
 
-static bool fill_partial(Filler *filler, const Mustache *template, const Node *node, GError **error)
-{
-    const Mustache *partial = filler->partial ? filler->partial(filler->data, node->text) : NULL;
-    if (!partial)
-        return true;
-    if (filler->depth == MUSTACHE_DEPTH)
-        return fail(error, FAIL_CONFIG, "the template %s: more than %d partials are nested at {{>%s}}", template->name,
-                    MUSTACHE_DEPTH, node->text);
-    const char *outer = filler->indent;
-    g_autofree char *indent = g_strconcat(outer, node->indent, NULL);
-    filler->indent = indent;
-    filler->depth++;
-    bool good = fill_nodes(filler, partial, 0, partial->nodes->len, error);
-    filler->depth--;
-    filler->indent = outer;
-    return good;
-}
-
 static bool fill_nodes(Filler *filler, const Mustache *template, unsigned begin, unsigned end, GError **error)
 {
     for (unsigned i = begin; i < end; i++) {
@@ -395,10 +370,24 @@ static bool fill_nodes(Filler *filler, const Mustache *template, unsigned begin,
         case NODE_RAW:
             add_value(filler, look_up(filler, node), node->kind == NODE_ESCAPED);
             break;
-        case NODE_PARTIAL:
-            if (!fill_partial(filler, template, node, error))
+        case NODE_PARTIAL: {
+            const Mustache *partial = filler->partial ? filler->partial(filler->data, node->text) : NULL;
+            if (!partial)
+                break;
+            if (filler->depth == MUSTACHE_DEPTH)
+                return fail(error, FAIL_CONFIG, "the template %s: more than %d partials are nested at {{>%s}}",
+                            template->name, MUSTACHE_DEPTH, node->text);
+            const char *outer = filler->indent;
+            g_autofree char *indent = g_strconcat(outer, node->indent, NULL);
+            filler->indent = indent;
+            filler->depth++;
+            bool good = fill_nodes(filler, partial, 0, partial->nodes->len, error);
+            filler->depth--;
+            filler->indent = outer;
+            if (!good)
                 return false;
             break;
+        }
         case NODE_SECTION:
             if (!fill_section(filler, template, i, error))
                 return false;

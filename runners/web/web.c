@@ -81,18 +81,6 @@ void web_shared(WebCall *call, const char *type, const char *tag, GBytes *conten
         http_answer_bytes(call->http, 200, type, content);
 }
 
-static void answer_page(WebCall *call, int status, const char *type, GBytes *page)
-{
-    if (!call->shared || status != 200) {
-        call->answered = true;
-        http_answer_bytes(call->http, status, type, page);
-        return;
-    }
-    g_autofree char *sum = g_compute_checksum_for_bytes(G_CHECKSUM_SHA1, page);
-    g_autofree char *tag = g_strdup_printf("\"%s\"", sum);
-    web_shared(call, type, tag, page);
-}
-
 bool web_has_room(WebCall *call, GBytes *content)
 {
     if (http_has_room(call->http, content))
@@ -137,7 +125,14 @@ void web_page_as(WebCall *call, int status, const char *type, const char *name, 
                                   : "This page cannot be made; the log of the server says why.\n");
         return;
     }
-    answer_page(call, status, type, content);
+    if (call->shared) { /* status 200 */
+        g_autofree char *sum = g_compute_checksum_for_bytes(G_CHECKSUM_SHA1, content);
+        g_autofree char *tag = g_strdup_printf("\"%s\"", sum);
+        web_shared(call, type, tag, content);
+        return;
+    }
+    call->answered = true;
+    http_answer_bytes(call->http, status, type, content);
 }
 
 static void send_on(WebCall *call, int status, const char *place)
