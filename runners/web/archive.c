@@ -243,15 +243,6 @@ GBytes *archive_load(const ArchiveReading *reading, const ArchiveMessage *messag
     return octets;
 }
 
-void archive_how(const ArchiveReading *reading, const ArchiveMessage *message, char **files, MailHtml *how)
-{
-    *files = g_strdup_printf("%s/%s/file/", reading->path, message->hash);
-    *how = (MailHtml){.theme = reading->call->web->theme,
-                      .language = reading->call->language,
-                      .files = *files,
-                      .masked = !reading->member};
-}
-
 /* ---- places between rows ---- */
 
 char *archive_place_text(int64_t date, const char *hash)

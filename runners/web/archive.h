@@ -73,9 +73,6 @@ void archive_fail(WebCall *call, GError *error);
 ArchiveMessage *archive_find(const ArchiveReading *reading, bool shown);
 /* Return the bytes of the message; g_bytes_unref(). NULL: the call was answered. */
 GBytes *archive_load(const ArchiveReading *reading, const ArchiveMessage *message);
-/* Set *how to the way in which this reader sees the text of the message (mail_html()). *files (g_free()) becomes the
- * path of its files, "/base/archive/NAME/HASH/file/", and has to outlive *how. */
-void archive_how(const ArchiveReading *reading, const ArchiveMessage *message, char **files, MailHtml *how);
 
 /* ---- views ---- */
 

@@ -57,9 +57,11 @@ static json_t *shown_view(const ArchiveReading *reading, const ArchiveMessage *m
         return view;
     view = archive_line(reading, message);
     g_autoptr(Readable) mail = readable_new(octets, READABLE_TEXT);
-    g_autofree char *files = NULL;
-    MailHtml how;
-    archive_how(reading, message, &files, &how);
+    g_autofree char *files = g_strdup_printf("%s/%s/file/", reading->path, message->hash);
+    const MailHtml how = {.theme = reading->call->web->theme,
+                          .language = reading->call->language,
+                          .files = files,
+                          .masked = !reading->member};
     g_autoptr(GString) text = g_string_new(NULL);
     mail_html(&how, mail, text);
     json_object_set_new(view, "text", json_stringn(text->str, text->len));

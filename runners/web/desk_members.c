@@ -80,25 +80,20 @@ static void set_roles(const WebCall *call, json_t *view, Role chosen)
 
 /* ---- searching ---- */
 
-/* Make a pattern of the text that somebody typed: it may stand anywhere, unless there is a * in it. g_free() */
-static char *pattern_of(const char *typed)
-{
-    g_autofree char *text = g_strstrip(g_strdup(typed ? typed : ""));
-    return !*text ? NULL : strchr(text, '*') ? g_steal_pointer(&text) : g_strdup_printf("*%s*", text);
-}
-
 /* view is taken. */
 static void show(Desk *desk, int status, json_t *view)
 {
     GError *error = NULL;
     int64_t total;
     g_autofree char *typed = web_query(desk->call, "q"), *after = web_query(desk->call, "after");
-    g_autofree char *word = web_query(desk->call, "role"), *pattern = pattern_of(typed), *next = NULL;
+    g_autofree char *word = web_query(desk->call, "role"), *next = NULL;
     const Role role = read_role(word);
+    /* The text that was typed may stand anywhere, unless there is a * in it. */
+    g_autofree char *text = g_strstrip(g_strdup(typed ? typed : "")), *anywhere = g_strdup_printf("*%s*", text);
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
     criteria.list_id = desk->list->list_id;
     criteria.roles = 1u << role;
-    criteria.subscriber = pattern;
+    criteria.subscriber = !*text ? NULL : strchr(text, '*') ? text : anywhere;
     criteria.given_names = true;
     g_autoptr(GPtrArray) found = member_page(desk_store(desk), &criteria, after, DESK_PAGE, &next, &error);
     if (!found || !member_count(desk_store(desk), desk->list->list_id, role, &total, &error)) {

@@ -41,19 +41,15 @@ static char *find_token(const WebCall *call)
     return NULL;
 }
 
-/* The address that the proxy vouches for; NULL: none. Of two fields one may have come from the client, by a proxy that
- * does not take it away, and nobody knows which: then it vouches for nobody. */
-static const char *vouched_address(const WebCall *call)
-{
-    const char *field = config_string(call->web->config, "web", "user_header");
-    const char *address = field && web_through_proxy(call) ? http_header(call->http, field) : NULL;
-    return address && *address && http_header_last(call->http, field) == address ? address : NULL;
-}
-
 bool web_person(WebCall *call, const SignedIn **person)
 {
     GError *error = NULL;
-    const char *vouched = call->person_known ? NULL : vouched_address(call);
+    /* The address that a proxy vouches for. Of two fields one may have come from the client, by a proxy that does not
+     * take it away, and nobody knows which: then it vouches for nobody. */
+    const char *field = config_string(call->web->config, "web", "user_header");
+    const char *vouched = field && web_through_proxy(call) ? http_header(call->http, field) : NULL;
+    if (vouched && (!*vouched || http_header_last(call->http, field) != vouched))
+        vouched = NULL;
     if (!call->person_known && (vouched || http_header(call->http, "Cookie"))) {
         if (!web_store(call))
             return false;
