@@ -19,43 +19,35 @@
 #define MEMBER_ROLES (1u << ROLE_MEMBER | 1u << ROLE_NONMEMBER)
 #define RUNNING_ROLES (1u << ROLE_OWNER | 1u << ROLE_MODERATOR)
 
-/* Gives one membership to the new address; where that one has the role already, the old membership goes. */
-static bool move_one(Work *work, const Member *member, const char *to, GError **error)
-{
-    g_autoptr(GError) refusal = NULL;
-    if (roster_move(work, member, to, &refusal))
-        return true;
-    if (!g_error_matches(refusal, FAIL, FAIL_EXISTS))
-        return fail_with(error, &refusal);
-    return roster_remove(work, member->list_id, member->role, member->address, error);
-}
-
-/* roles: as MemberCriteria has them. */
+/* Give the memberships in these roles to the new address. */
 static bool move_all(Work *work, const char *from, const char *to, unsigned roles, GError **error)
 {
-    Store *store = work_store(work);
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
     criteria.address = from;
     criteria.roles = roles;
     g_autoptr(GPtrArray) page = NULL;
     do { /* what was moved is not found again */
         g_clear_pointer(&page, g_ptr_array_unref);
-        page = member_page(store, &criteria, NULL, PAGE, NULL, error);
-        for (unsigned at = 0; page && at < page->len; at++)
-            if (!move_one(work, page->pdata[at], to, error))
+        page = member_page(work_store(work), &criteria, NULL, PAGE, NULL, error);
+        for (unsigned at = 0; page && at < page->len; at++) {
+            const Member *member = page->pdata[at];
+            g_autoptr(GError) refusal = NULL;
+            if (roster_move(work, member, to, &refusal))
+                continue;
+            /* Where the new address has the role already, the old membership goes. */
+            if (!fail_unless(error, FAIL_EXISTS, &refusal) ||
+                !roster_remove(work, member->list_id, member->role, member->address, error))
                 return false;
+        }
     } while (page && page->len == PAGE);
     return page != NULL;
 }
 
-/* Does the user own or moderate a list, by any address? Then the address that such a role follows must not change. */
-static bool runs_lists(Work *work, const char *user_id, bool *runs, GError **error)
+/* Is there any such membership? */
+static bool is_any(Work *work, const MemberCriteria *criteria, bool *is, GError **error)
 {
-    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
-    criteria.user_id = user_id;
-    criteria.roles = RUNNING_ROLES;
-    g_autoptr(GPtrArray) page = member_page(work_store(work), &criteria, NULL, 1, NULL, error);
-    *runs = page && page->len > 0;
+    g_autoptr(GPtrArray) page = member_page(work_store(work), criteria, NULL, 1, NULL, error);
+    *is = page && page->len > 0;
     return page != NULL;
 }
 
@@ -82,21 +74,6 @@ static bool tell_owners(Work *work, const char *from, const char *to, GError **e
     return lists != NULL;
 }
 
-/* The owner of a list gets the memberships of the new address as a user of their own, for whoever answers a letter from
- * there must not sign in to what the owner may do. */
-static bool make_account(Work *work, const KnownAddress *old, const char *to, GError **error)
-{
-    char id[STORE_ID_SIZE];
-    g_autoptr(GError) there = NULL;
-    Store *store = work_store(work);
-    g_autoptr(User) user = user_find(store, old->user_id, error);
-    if (!user)
-        return false;
-    if (user_create(store, to, user->display_name, id, &there))
-        return user_set_preferences(store, id, &user->preferences, error);
-    return fail_unless(error, FAIL_EXISTS, &there);
-}
-
 /* Put the new address in the place of the old one in the person's account, and as the preferred one where that was.
  * *replaced: the old one is to be dropped from the account. It stays where both are the person's own already, or where
  * the account has rights over lists that stay with it. */
@@ -104,7 +81,6 @@ static bool change_account(Work *work, const KnownAddress *old, const char *to, 
                            GError **error)
 {
     Store *store = work_store(work);
-    bool runs = false;
     KnownAddress *found;
     *replaced = false;
     if (!*old->user_id)
@@ -112,22 +88,29 @@ static bool change_account(Work *work, const KnownAddress *old, const char *to, 
     if (!address_look_up(store, to, &found, error))
         return false;
     g_autoptr(KnownAddress) there = found;
-    bool own = there && strcmp(there->user_id, old->user_id) == 0;
-    if (!every_role && !runs_lists(work, old->user_id, &runs, error))
+    bool own = there && strcmp(there->user_id, old->user_id) == 0, runs = false;
+
+    /* The address that the role of an owner or moderator follows must not change, by whatever address it is had. */
+    MemberCriteria running = MEMBER_CRITERIA_ALL;
+    running.user_id = old->user_id;
+    running.roles = RUNNING_ROLES;
+    if (!every_role && !is_any(work, &running, &runs, error))
         return false;
-    if (runs && !own)
-        return make_account(work, old, to, error);
+    if (runs && !own) {
+        /* The owner gets the memberships of the new address as a user of their own, for whoever answers a letter from
+         * there must not sign in to what the owner may do. */
+        char id[STORE_ID_SIZE];
+        g_autoptr(GError) there_already = NULL;
+        g_autoptr(User) user = user_find(store, old->user_id, error);
+        if (!user)
+            return false;
+        if (user_create(store, to, user->display_name, id, &there_already))
+            return user_set_preferences(store, id, &user->preferences, error);
+        return fail_unless(error, FAIL_EXISTS, &there_already);
+    }
     *replaced = !own;
     return (own || user_link_address(store, old->user_id, to, error)) &&
            (!old->preferred || runs || user_set_preferred(store, to, error));
-}
-
-/* Nobody signs in by the old address to what the person has. */
-static bool drop_address(Work *work, const char *from, GError **error)
-{
-    Store *store = work_store(work);
-    return address_unlink(store, from, error) && address_set_verified(store, from, 0, error) &&
-           session_end(store, from, 0, 0, error);
 }
 
 static bool do_change(Work *work, const List *list, const Pending *request, const KnownAddress *old,
@@ -137,9 +120,13 @@ static bool do_change(Work *work, const List *list, const Pending *request, cons
     const char *from = request->address, *to = request->detail;
     bool every_role = request->facts & FACT_EVERY_ROLE, replaced;
     if (!change_account(work, old, to, every_role, &replaced, error) ||
-        !move_all(work, from, to, every_role ? 0 : MEMBER_ROLES, error) ||
-        (replaced && !drop_address(work, from, error)) ||
-        (!every_role && !tell_owners(work, from, to, error)) ||
+        !move_all(work, from, to, every_role ? 0 : MEMBER_ROLES, error))
+        return false;
+    /* Nobody signs in by the old address to what the person has. */
+    if (replaced && (!address_unlink(store, from, error) || !address_set_verified(store, from, 0, error) ||
+                     !session_end(store, from, 0, 0, error)))
+        return false;
+    if ((!every_role && !tell_owners(work, from, to, error)) ||
         ((request->facts & FACT_CONFIRMED) && !address_set_verified(store, to, work_now(work), error)))
         return false;
     *result = SUBSCRIPTION_DONE;
@@ -148,40 +135,26 @@ static bool do_change(Work *work, const List *list, const Pending *request, cons
     return subscription_end(work, request, error) && work_letter(work, list, &told, error);
 }
 
-/* Is it the operator's alone, since the person owns a place, or since the new address has an account of its own? Asked
- * at each step, for either may have come about meanwhile. */
-static bool is_refused(Work *work, const Pending *request, const KnownAddress *old, bool *owns, bool *taken,
-                       GError **error)
-{
-    Store *store = work_store(work);
-    *owns = *taken = false;
-    return (request->facts & FACT_EVERY_ROLE) ||
-           ((!*old->user_id || user_owns_place(store, old->user_id, owns, error)) &&
-            user_is_another(store, request->detail, old->user_id, taken, error));
-}
-
-/* The new address confirmed too late: it has got an account of its own since it was asked. */
-static bool end_as_taken(Work *work, const List *list, const Pending *request, const TemplateValue *values,
-                         GError **error)
-{
-    ListLetter told = {.template = "address_taken", .values = values, .from = work_site(work)->site_owner,
-                       .to = request->detail, .personal = true};
-    return subscription_end(work, request, error) && work_letter(work, list, &told, error);
-}
-
 bool change_address_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
 {
+    Store *store = work_store(work);
     const TemplateValue values[] = {{"new_address", request->detail}, {"address", request->address}, {0}};
     TokenLetter old_is_asked = {"confirm_change_old", request->address, values, false};
     TokenLetter new_is_asked = {"confirm_change_new", request->detail, values, false};
     TokenLetter new_is_told = {"address_taken", request->detail, values, true};
-    bool done, refused = false, taken = false;
+    bool done, owns = false, taken = false;
     g_autoptr(KnownAddress) old = NULL;
-    if (!address_look_up(work_store(work), request->address, &old, error) ||
-        (old && !is_refused(work, request, old, &refused, &taken, error)))
+    if (!address_look_up(store, request->address, &old, error))
         return false;
-    if (!old || refused) { /* the address may be gone by the time that a letter is answered */
-        subscription->result = refused ? SUBSCRIPTION_REFUSED : SUBSCRIPTION_NO_CHANGE;
+    /* It is the operator's alone if the person owns a place, or if the new address has an account of its own. That is
+     * asked at each step, for either may have come about meanwhile. */
+    if (old && !(request->facts & FACT_EVERY_ROLE) &&
+        ((*old->user_id && !user_owns_place(store, old->user_id, &owns, error)) ||
+         !user_is_another(store, request->detail, old->user_id, &taken, error)))
+        return false;
+
+    if (!old || owns) { /* the address may be gone by the time that a letter is answered */
+        subscription->result = owns ? SUBSCRIPTION_REFUSED : SUBSCRIPTION_NO_CHANGE;
         done = subscription_end(work, request, error);
     } else if (!(request->facts & FACT_APPROVED)) {
         done = subscription_send_token(work, list, request, &old_is_asked, &subscription->result, error);
@@ -189,26 +162,17 @@ bool change_address_advance(Work *work, const List *list, Pending *request, Subs
         /* The asker learns nothing about accounts: only the letter differs, and nobody gets its token. */
         done = subscription_send_token(work, list, request, taken ? &new_is_told : &new_is_asked,
                                        &subscription->result, error);
-    } else if (taken) {
+    } else if (taken) { /* it has got an account of its own since it was asked */
+        ListLetter told = {.template = "address_taken", .values = values, .from = work_site(work)->site_owner,
+                           .to = request->detail, .personal = true};
         subscription->result = SUBSCRIPTION_TAKEN;
-        done = end_as_taken(work, list, request, values, error);
+        done = subscription_end(work, request, error) && work_letter(work, list, &told, error);
     } else {
         done = do_change(work, list, request, old, &subscription->result, error);
     }
     if (done)
         subscription_note(work, list, request, subscription);
     return done;
-}
-
-/* Has the address anything that would move? roles: as MemberCriteria has them. */
-static bool is_anywhere(Work *work, const char *address, unsigned roles, bool *found, GError **error)
-{
-    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
-    criteria.address = address;
-    criteria.roles = roles;
-    g_autoptr(GPtrArray) page = member_page(work_store(work), &criteria, NULL, 1, NULL, error);
-    *found = page && page->len > 0;
-    return page != NULL;
 }
 
 bool change_address_ask(Work *work, const List *list, const AddressChange *change, Subscription *subscription,
@@ -233,8 +197,10 @@ bool change_address_ask(Work *work, const List *list, const AddressChange *chang
                        .delivery_mode = -1, .delivery_status = -1, .made_at = work_now(work),
                        .facts = (change->old_agreed ? FACT_APPROVED : 0) | (change->new_agreed ? FACT_CONFIRMED : 0) |
                                 (work_actor(work)->role == ACTOR_OPERATOR ? FACT_EVERY_ROLE : 0)};
-    unsigned roles = request.facts & FACT_EVERY_ROLE ? 0 : MEMBER_ROLES;
-    if (!is_anywhere(work, change->old_address, roles, &found, error) ||
+    MemberCriteria moving = MEMBER_CRITERIA_ALL;
+    moving.address = change->old_address;
+    moving.roles = request.facts & FACT_EVERY_ROLE ? 0 : MEMBER_ROLES;
+    if (!is_any(work, &moving, &found, error) ||
         !pending_find_like(work_store(work), &request, work_now(work), &there, error))
         return false;
     request.number = there ? there->number : 0;

@@ -5,12 +5,15 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "lists/people/departure.h"
 #include "lists/people/leave.h"
+#include "lists/people/own_address.h"
+#include "lists/people/roster.h"
 #include "lists/people/subscription_internal.h"
 #include "lists/people/workflow.h"
 #include "lists/posts/held_post.h"
+#include "store/lists/list_setting.h"
 #include "store/people/departure.h"
+#include "store/people/standing.h"
 #include "store/posts/held.h"
 
 /* How many unknown tokens somebody brings does not count: nobody guesses 128 random bits, and a limit would keep those
@@ -22,6 +25,52 @@ static bool refuse(Work *work, const List *list, const char *token, Subscription
         return false;
     work_log(work, list ? list->list_id : "-", "by=<%s> result=bad-token (%s)", work_by(work),
              fates[subscription->fate]);
+    return true;
+}
+
+/* Undo the departure that has the token, if nothing hinders it. The result BAD_TOKEN: no departure from this list has
+ * the token; if list is NULL, none from any list. */
+static bool undo_departure(Work *work, const List *list, const char *token, Consent consent,
+                           Subscription *subscription, GError **error)
+{
+    Store *store = work_store(work);
+    g_autoptr(GError) missing = NULL;
+    g_autoptr(Departure) departure = departure_find_token(store, token, work_now(work), &missing);
+    if (!departure && !g_error_matches(missing, FAIL, FAIL_MISSING))
+        return fail_with(error, &missing);
+    *subscription = (Subscription){.result = SUBSCRIPTION_BAD_TOKEN};
+    if (!departure || (list && strcmp(departure->list_id, list->list_id) != 0))
+        return true;
+    g_autoptr(List) own = list_by_id(store, departure->list_id, error);
+    if (!own)
+        return false;
+
+    const char *list_id = own->list_id, *address = departure->address;
+    SubscriptionResult result = SUBSCRIPTION_NOT_SAID;
+    if (consent == CONSENT_SAID) {
+        char *sentence;
+        g_auto(AddressStanding) standing = {0};
+        if (!standing_read(store, list_id, address, &standing, error) ||
+            !own_address_bars(work, list_id, ROLE_MEMBER, address, &sentence, error))
+            return false;
+        g_autofree char *why = sentence;
+        result = standing.banned      ? SUBSCRIPTION_BANNED
+                 : why                ? SUBSCRIPTION_OWN_ADDRESS
+                 : standing.is_member ? SUBSCRIPTION_NO_CHANGE
+                                      : SUBSCRIPTION_RESTORED;
+    }
+    if (result == SUBSCRIPTION_RESTORED) {
+        const Pending request = {.kind = PENDING_JOIN, .list_id = own->list_id, .address = departure->address};
+        if (!departure_undo(store, token, work_now(work), error) ||
+            !roster_came(work, list_id, ROLE_MEMBER, address, error) ||
+            (own->settings->admin_notify_mchanges &&
+             !subscription_tell_owners(work, own, &request, "member_joined", NULL, error)))
+            return false;
+    }
+    *subscription = (Subscription){
+        .result = result, .kind = PENDING_JOIN, .list_id = g_strdup(list_id), .address = g_strdup(address)};
+    work_log(work, list_id, "undo=<%s> by=<%s> left-way=%s result=%s", address, work_by(work),
+             leave_way_text((LeaveWay)departure->way), subscription_result_text(result));
     return true;
 }
 
@@ -40,7 +89,7 @@ bool confirm_token(Work *work, const List *list, const char *token, Consent cons
         return true;
     }
     if (!request)
-        return departure_confirm(work, list, token, consent, subscription, error) &&
+        return undo_departure(work, list, token, consent, subscription, error) &&
                (subscription->result != SUBSCRIPTION_BAD_TOKEN || refuse(work, list, token, subscription, error));
     if (list && strcmp(request->list_id, list->list_id) != 0)
         return refuse(work, list, token, subscription, error);

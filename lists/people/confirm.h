@@ -40,8 +40,8 @@ bool confirm_peek(Work *work, const List *list, const char *token, ConfirmView *
 
 /* Redeem a token. Whoever brings it, it proves only that the address to which it was sent agrees to the request. It can
  * be redeemed once: afterwards the request is done, or waits for a moderator. The token of a held post sends the post
- * to the list (lists/posts/held_post.h). The token of a goodbye makes a person who left a member again
- * (lists/people/departure.h).
+ * to the list (lists/posts/held_post.h). The token of a goodbye makes a person who left a member again, once, within
+ * DEPARTURE_KEPT (store/people/departure.h).
  *
  * list NULL: the token may be of any list; else the token of another list is BAD_TOKEN. A change of address, and coming
  * back after a goodbye, need CONSENT_SAID. With CONSENT_ANSWER their result is NOT_SAID, and the token stays valid.

@@ -66,48 +66,33 @@ static bool keep(const Member *member, void *data)
     return true;
 }
 
-static char *name_of(const VerpList *list)
+/* The members of a list with this hash, borrowed until the next call; NULL: there are none. */
+static bool find_members(Hashed *hashed, const VerpList *list, uint64_t hash, const GPtrArray **addresses,
+                         GError **error)
 {
-    return g_strconcat(list->list_id, " ", list->local, NULL);
-}
+    g_autofree char *name = g_strconcat(list->list_id, " ", list->local, NULL);
+    const HashedKey *before = g_hash_table_lookup(hashed->lists, name);
+    *addresses = before ? g_hash_table_lookup(before->addresses, &hash) : NULL;
+    if (*addresses || (before && clock_monotonic() < before->again_at))
+        return true;
 
-/* Reads the list's members; what is there of other lists goes when there is no room. */
-static HashedKey *read_list(Hashed *hashed, const VerpList *list, GError **error)
-{
     HashedKey *known = g_new0(HashedKey, 1);
     known->addresses = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
     int64_t began = clock_monotonic();
     if (!member_each(hashed->store, list->list_id, ROLE_MEMBER, keep, &(HashedReading){known, list}, error)) {
         known_free(known);
-        return NULL;
+        return false;
     }
     known->again_at = clock_monotonic() + MAX(REREAD_US, REREAD_SHARE * (clock_monotonic() - began));
-    g_autofree char *name = name_of(list);
-    const HashedKey *before = g_hash_table_lookup(hashed->lists, name);
     hashed->count -= before ? before->count : 0;
-    if (hashed->count + known->count > ROOM) {
+    if (hashed->count + known->count > ROOM) { /* what is there of other lists goes */
         g_hash_table_remove_all(hashed->lists);
         hashed->count = 0;
     }
     hashed->count += known->count;
     g_hash_table_replace(hashed->lists, g_steal_pointer(&name), known);
-    return known;
-}
-
-/* The members of a list with this hash, borrowed until the next call; NULL: there are none. */
-static bool find_members(Hashed *hashed, const VerpList *list, uint64_t hash, const GPtrArray **addresses,
-                         GError **error)
-{
-    g_autofree char *name = name_of(list);
-    const HashedKey *known = g_hash_table_lookup(hashed->lists, name);
-    *addresses = known ? g_hash_table_lookup(known->addresses, &hash) : NULL;
-    if (*addresses)
-        return true;
-    if (known && clock_monotonic() < known->again_at)
-        return true;
-    known = read_list(hashed, list, error);
-    *addresses = known ? g_hash_table_lookup(known->addresses, &hash) : NULL;
-    return known != NULL;
+    *addresses = g_hash_table_lookup(known->addresses, &hash);
+    return true;
 }
 
 bool hashed_parse(Hashed *hashed, const HashedProof *proof, const char *detail, VerpRead *read, VerpResult *result,

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "base/mailbox.h"
+#include "lists/keys.h"
+#include "lists/letters/letter.h"
 #include "lists/people/own_address.h"
+#include "lists/people/page_form.h"
 #include "lists/people/people.h"
 #include "lists/people/subscription_internal.h"
 #include "lists/people/workflow.h"
@@ -13,9 +16,10 @@
 #include "store/people/standing.h"
 #include "store/people/user.h"
 
-/* Somebody may ask for the list at an address of ours, and a letter would go to all who read it because a stranger
- * wrote its name. */
-bool join_is_barred(const Work *work, const List *list, const char *address, bool *barred, GError **error)
+/* Set *barred to whether the address belongs to this site itself, so that it may not become a member. By mail or a form
+ * of a page more addresses of the site are barred than by the shell or REST: somebody may ask for the list at an
+ * address of ours, and a letter would go to all who read it because a stranger wrote its name. */
+static bool is_barred(const Work *work, const List *list, const char *address, bool *barred, GError **error)
 {
     char *sentence;
     ListAddress *which = NULL;
@@ -27,41 +31,6 @@ bool join_is_barred(const Work *work, const List *list, const char *address, boo
     g_autoptr(ListAddress) found = which;
     *barred = why || found;
     return true;
-}
-
-/* Finds out what keeps the address from being asked: *result is SUBSCRIPTION_DONE where nothing does. */
-static bool find_hindrance(Work *work, const List *list, const char *address, AddressStanding *standing,
-                           SubscriptionResult *result, GError **error)
-{
-    bool barred;
-    *result = SUBSCRIPTION_BAD_ADDRESS;
-    if (!mailbox_legible(address))
-        return true;
-    if (!join_is_barred(work, list, address, &barred, error) ||
-        !standing_read(work_store(work), list->list_id, address, standing, error))
-        return false;
-    *result = barred                ? SUBSCRIPTION_OWN_ADDRESS
-              : standing->banned    ? SUBSCRIPTION_BANNED
-              : standing->is_member ? SUBSCRIPTION_NO_CHANGE
-                                    : SUBSCRIPTION_DONE;
-    if (*result == SUBSCRIPTION_BANNED)
-        work_log(work, list->list_id, "join=<%s> result=banned (by %s)", address, standing->banned);
-    return true;
-}
-
-static unsigned facts_of(const Joiner *joiner, const AddressStanding *standing)
-{
-    unsigned facts = joiner->facts | (standing->verified_at != 0 ? FACT_VERIFIED : 0);
-    bool wishes = joiner->wishes && (facts & FACT_VERIFIED) && !(facts & FACT_INVITED);
-    return facts | (wishes ? FACT_CONFIRMED : 0);
-}
-
-/* Somebody who may say so for all lists knows whose the address is. Who is invited shows it by the answer. */
-static bool make_known(Work *work, const Joiner *joiner, const AddressStanding *standing, GError **error)
-{
-    bool proved = (joiner->facts & FACT_VERIFIED) && !(joiner->facts & (FACT_VOUCHED | FACT_INVITED));
-    return (standing->has_user || people_register(work, joiner->address, joiner->name, joiner->names, error)) &&
-           (!proved || address_note_verified(work_store(work), joiner->address, work_now(work), error));
 }
 
 /* A domain is one in its letters and as "xn--...". Where the address is known by the other spelling alone, set *other
@@ -88,31 +57,84 @@ static bool find_other(Work *work, const char *address, char **other, GError **e
     return true;
 }
 
-bool join_ask(Work *work, const List *list, const Joiner *from, Subscription *subscription, GError **error)
+bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *subscription, GError **error)
 {
+    Store *store = work_store(work);
     g_autofree char *other = NULL;
-    Joiner own = *from, *joiner = &own;
-    if (!find_other(work, from->address, &other, error))
+    if (!find_other(work, joiner->address, &other, error))
         return false;
-    own.address = other ? other : from->address;
+    const char *address = other ? other : joiner->address;
+    bool legible = mailbox_legible(address), barred = false;
     g_auto(AddressStanding) standing = {0};
-    *subscription = (Subscription){.kind = PENDING_JOIN};
-    if (!find_hindrance(work, list, joiner->address, &standing, &subscription->result, error))
+    if (legible && (!is_barred(work, list, address, &barred, error) ||
+                    !standing_read(store, list->list_id, address, &standing, error)))
         return false;
+    *subscription = (Subscription){.kind = PENDING_JOIN};
+    subscription->result = !legible             ? SUBSCRIPTION_BAD_ADDRESS
+                           : barred             ? SUBSCRIPTION_OWN_ADDRESS
+                           : standing.banned    ? SUBSCRIPTION_BANNED
+                           : standing.is_member ? SUBSCRIPTION_NO_CHANGE
+                                                : SUBSCRIPTION_DONE;
+    if (subscription->result == SUBSCRIPTION_BANNED)
+        work_log(work, list->list_id, "join=<%s> result=banned (by %s)", address, standing.banned);
     if (subscription->result != SUBSCRIPTION_DONE) {
         subscription->list_id = g_strdup(list->list_id);
-        subscription->address = g_strdup(joiner->address);
+        subscription->address = g_strdup(address);
         return true;
     }
+
+    unsigned facts = joiner->facts | (standing.verified_at != 0 ? FACT_VERIFIED : 0);
+    if (joiner->wishes && (facts & FACT_VERIFIED) && !(facts & FACT_INVITED))
+        facts |= FACT_CONFIRMED;
     Pending request = {.kind = PENDING_JOIN,
                        .list_id = list->list_id,
-                       .address = (char *)joiner->address,
+                       .address = (char *)address,
                        .display_name = (char *)joiner->name,
                        .delivery_mode = joiner->wants ? joiner->wants->delivery_mode : -1,
                        .delivery_status = joiner->wants ? joiner->wants->delivery_status : -1,
                        .as_user = joiner->as_user,
                        .welcome = joiner->welcome,
-                       .facts = facts_of(joiner, &standing)};
-    return (!joiner->registers || make_known(work, joiner, &standing, error)) &&
-           subscription_ask(work, list, &request, subscription, error);
+                       .facts = facts};
+    /* Somebody who may say so for all lists knows whose the address is. Who is invited shows it by the answer. */
+    bool proved = (joiner->facts & FACT_VERIFIED) && !(joiner->facts & (FACT_VOUCHED | FACT_INVITED));
+    if (joiner->registers &&
+        ((!standing.has_user && !people_register(work, address, joiner->name, joiner->names, error)) ||
+         (proved && !address_note_verified(store, address, work_now(work), error))))
+        return false;
+    return subscription_ask(work, list, &request, subscription, error);
+}
+
+/* ---- the form of a page ---- */
+
+/* Can anybody on the Internet have a mailbox there? Strangers who fill in a form do not have one on this host. */
+static bool is_public(const char *address)
+{
+    const char *domain = strrchr(address, '@') + 1, *last = strrchr(domain, '.');
+    return *domain != '[' && last && last[1 + strspn(last + 1, G_CSET_DIGITS)];
+}
+
+bool join_form_take(Work *work, const List *list, const Joiner *joiner, SubscriptionResult *result, GError **error)
+{
+    const PageForm form = {.to = TO_JOIN, .list_id = list->list_id, .address = joiner->address, .name = joiner->name};
+    bool barred = false, allowed = true;
+    bool valid = mailbox_legible(joiner->address) && is_public(joiner->address);
+    if (valid && !is_barred(work, list, joiner->address, &barred, error))
+        return false;
+    if (valid && !barred && !letter_form_allowed(work, list, joiner->address, &allowed, error))
+        return false;
+    *result = !valid     ? SUBSCRIPTION_BAD_ADDRESS
+              : barred   ? SUBSCRIPTION_OWN_ADDRESS
+              : !allowed ? SUBSCRIPTION_LIMITED
+                         : SUBSCRIPTION_ASKED_PERSON;
+    if (*result == SUBSCRIPTION_ASKED_PERSON)
+        page_form_leave(work, &form);
+    return true;
+}
+
+bool join_form_work(Work *work, const List *list, const json_t *meta, GError **error)
+{
+    const PageForm form = page_form_read(meta);
+    g_auto(Subscription) made = {0};
+    const Joiner joiner = {.address = form.address, .name = form.name};
+    return join_ask(work, list, &joiner, &made, error);
 }

@@ -5,6 +5,8 @@
  * Ask that a person becomes a member of a list. The list's subscription_policy decides whether that is done at once, or
  * the person is asked by a letter, or a moderator decides.
  */
+#include <jansson.h>
+
 #include "lists/people/subscription.h"
 #include "lists/work.h"
 #include "store/lists/list.h"
@@ -26,11 +28,19 @@ typedef struct Joiner {
     PendingWelcome welcome;
 } Joiner;
 
-/* Set *barred to whether the address belongs to this site itself, so that it may not become a member. By mail or a form
- * of a page more addresses of the site are barred than by the shell or REST. False: the store failed. */
-bool join_is_barred(const Work *work, const List *list, const char *address, bool *barred, GError **error);
-
 /* Ask that the joiner becomes a member of list. Whether the address was confirmed earlier is looked up here. True: the
  * request was worked, and *subscription, which the caller clears, says how it ended or what it waits for; a banned
  * address is refused in this way. Nothing is registered for a request that is refused. False: the store failed. */
 bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *subscription, GError **error);
+
+/* ---- the form of a page (page_form.h) ---- */
+
+/* For the page: leave an entry for the form in the unit of work; joiner has an address, and maybe a name. The answer of
+ * the page does not show whether the address is a member or is banned: the page only counts the form. *result is
+ * ASKED_PERSON when an entry was left, BAD_ADDRESS or OWN_ADDRESS, which depend on the address and on the names of
+ * lists alone, or LIMITED when too many forms came today (letter_form_allowed()). Commit the unit also then. */
+bool join_form_take(Work *work, const List *list, const Joiner *joiner, SubscriptionResult *result, GError **error);
+
+/* For the runner: carry out an entry of join_form_take() (KEY_TO is TO_JOIN) by join_ask(). meta is the entry's
+ * metadata. */
+bool join_form_work(Work *work, const List *list, const json_t *meta, GError **error);

@@ -9,7 +9,7 @@
  *
  * The way by which a member left stands in the log. After LEAVE_BY_MAIL to LEAVE_BY_COMPLAINT, which a program may have
  * done in the person's place, the person gets one letter with a token that undoes the leaving
- * (lists/people/departure.h). If too many members of one mail domain leave without having answered a letter, the next
+ * (lists/people/confirm.h). If too many members of one mail domain leave without having answered a letter, the next
  * ones wait for a moderator (lists/people/leave_brake.h).
  */
 #include "lists/people/hashed.h"

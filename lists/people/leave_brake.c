@@ -26,43 +26,39 @@ bool leave_brake_concerns(const Pending *request)
     return by_program && !(request->facts & (FACT_ANSWERED | FACT_APPROVED));
 }
 
-/* Members are counted only when enough have left, and no more of them than the answer needs: those who left were
- * members, too. */
-static bool is_flood(Work *work, const List *list, const char *domain, int64_t *gone, bool *flood, GError **error)
-{
-    int64_t present = 0, since = work_now(work) - LEAVE_BRAKE_WINDOW;
-    *flood = false;
-    if (!departure_count(work_store(work), list->list_id, domain, since, gone, error))
-        return false;
-    if (*gone < LEAVE_BRAKE_LEAST)
-        return true;
-    int64_t enough = *gone * (LEAVE_BRAKE_SHARE - 1);
-    if (!leave_brake_members(work_store(work), list->list_id, domain, enough, &present, error))
-        return false;
-    *flood = present < enough;
-    if (*flood)
-        work_log(work, list->list_id,
-                 "domain=%s left=%" G_GINT64_FORMAT " result=leaving-waits (more than a twentieth "
-                 "of the members at the domain left within ten minutes by links, signed addresses or complaints; "
-                 "further ones wait for a moderator)",
-                 domain, *gone);
-    return true;
-}
-
 bool leave_brake_ask(Work *work, const List *list, const Pending *request, bool *waits, GError **error)
 {
     LeaveBrake brake;
+    Store *store = work_store(work);
+    int64_t now = work_now(work), present = 0;
     g_autofree char *domain = domain_of(request->address);
     *waits = false;
     if (!leave_brake_concerns(request))
         return true;
-    if (!leave_brake_find(work_store(work), list->list_id, domain, &brake, error))
+    if (!leave_brake_find(store, list->list_id, domain, &brake, error))
         return false;
-    *waits = brake.closed_until > work_now(work) && brake.closed_until <= work_now(work) + LEAVE_BRAKE_WINDOW + AHEAD;
-    if (!*waits && !is_flood(work, list, domain, &brake.gone, waits, error))
-        return false;
-    brake.closed_until = work_now(work) + LEAVE_BRAKE_WINDOW;
-    return !*waits || leave_brake_close(work_store(work), list->list_id, domain, &brake, work_now(work), error);
+    *waits = brake.closed_until > now && brake.closed_until <= now + LEAVE_BRAKE_WINDOW + AHEAD;
+    if (!*waits) {
+        /* Members are counted only when enough have left, and no more of them than the answer needs: those who left
+         * were members, too. */
+        if (!departure_count(store, list->list_id, domain, now - LEAVE_BRAKE_WINDOW, &brake.gone, error))
+            return false;
+        if (brake.gone < LEAVE_BRAKE_LEAST)
+            return true;
+        int64_t enough = brake.gone * (LEAVE_BRAKE_SHARE - 1);
+        if (!leave_brake_members(store, list->list_id, domain, enough, &present, error))
+            return false;
+        *waits = present < enough;
+        if (!*waits)
+            return true;
+        work_log(work, list->list_id,
+                 "domain=%s left=%" G_GINT64_FORMAT " result=leaving-waits (more than a twentieth "
+                 "of the members at the domain left within ten minutes by links, signed addresses or complaints; "
+                 "further ones wait for a moderator)",
+                 domain, brake.gone);
+    }
+    brake.closed_until = now + LEAVE_BRAKE_WINDOW;
+    return leave_brake_close(store, list->list_id, domain, &brake, now, error);
 }
 
 bool leave_brake_tell_owners(Work *work, const List *list, const Pending *request, GError **error)

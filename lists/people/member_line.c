@@ -116,10 +116,16 @@ static GBytes *next_raw(MemberLines *lines, GError **error)
     return c == EOF && length == 0 ? NULL : g_string_free_to_bytes(g_steal_pointer(&raw));
 }
 
-/* Take a line into lines->text. */
-static bool take_raw(MemberLines *lines, GBytes *raw, GError **error)
+/* Read a line into lines->text, without its end. *end: nothing was left. */
+static bool read_line(MemberLines *lines, bool *end, GError **error)
 {
+    GError *why = NULL;
     gsize length;
+    g_autoptr(GBytes) raw = next_raw(lines, &why);
+    *end = !raw && !why;
+    if (!raw)
+        return *end || fail_with(error, &why);
+    lines->number++;
     const char *bytes = g_bytes_get_data(raw, &length);
     memcpy(lines->text, bytes ? bytes : "", MIN(length, MEMBER_LINE_MAX));
     lines->text[MIN(length, MEMBER_LINE_MAX)] = '\0';
@@ -133,18 +139,6 @@ static bool take_raw(MemberLines *lines, GBytes *raw, GError **error)
     if (lines->number == 1 && g_str_has_prefix(lines->text, "\xef\xbb\xbf"))
         memmove(lines->text, lines->text + 3, length - 2);
     return true;
-}
-
-/* Reads a line into lines->text, without its end. *end: nothing was left. */
-static bool read_line(MemberLines *lines, bool *end, GError **error)
-{
-    GError *why = NULL;
-    g_autoptr(GBytes) raw = next_raw(lines, &why);
-    *end = !raw && !why;
-    if (!raw)
-        return *end || fail_with(error, &why);
-    lines->number++;
-    return take_raw(lines, raw, error);
 }
 
 /* Takes one quoted field, at pointing behind its opening quote. NULL: the text ends before the field. */
@@ -300,15 +294,6 @@ static bool take_delivery(MemberLine *line, const char *value, GError **error)
                 "abridged, no email, bouncing", value);
 }
 
-static MemberRank rank_of(const char *value)
-{
-    g_autofree char *key = title_key(value);
-    return strcmp(key, "member") == 0    ? RANK_MEMBER
-           : strcmp(key, "manager") == 0 ? RANK_MANAGER
-           : strcmp(key, "owner") == 0   ? RANK_OWNER
-                                         : RANK_NONE;
-}
-
 /* Puts one field where it belongs. */
 static bool take_field(MemberLine *line, MemberField field, const char *value, GError **error)
 {
@@ -345,28 +330,19 @@ static bool take_field(MemberLine *line, MemberField field, const char *value, G
                         "by_moderator, by_bounces", value);
         line->own.delivery_status = (int)status;
         return true;
-    case FIELD_RANK:
-        line->rank = rank_of(value);
+    case FIELD_RANK: {
+        g_autofree char *key = title_key(value);
+        line->rank = strcmp(key, "member") == 0    ? RANK_MEMBER
+                     : strcmp(key, "manager") == 0 ? RANK_MANAGER
+                     : strcmp(key, "owner") == 0   ? RANK_OWNER
+                                                   : RANK_NONE;
         return true;
+    }
     case FIELD_DELIVERY:
         return take_delivery(line, value, error);
     default:
         return true;
     }
-}
-
-/* Append the next line, and keep it in `more`. False: there is none, or it cannot be a part of a field. */
-static bool append_next(MemberLines *lines, GString *whole, GPtrArray *more)
-{
-    gsize length;
-    GBytes *raw = more->len < QUOTED_LINES_MAX ? next_raw(lines, NULL) : NULL;
-    const char *bytes = raw ? g_bytes_get_data(raw, &length) : NULL;
-    if (!raw)
-        return false;
-    g_ptr_array_add(more, raw);
-    g_string_append_c(whole, '\n');
-    g_string_append_len(whole, bytes ? bytes : "", (gssize)length);
-    return whole->len <= MEMBER_LINE_MAX && g_utf8_validate(whole->str, (gssize)whole->len, NULL);
 }
 
 /* Split the line, and the following ones where a quoted field goes on there. Lines that are no part of it come next
@@ -378,8 +354,19 @@ static GPtrArray *split_on(MemberLines *lines, GError **error)
     g_autoptr(GString) whole = g_string_new(lines->text);
     g_autoptr(GPtrArray) more = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
     g_autoptr(GPtrArray) fields = split(lines->text, lines->delimiter, &open, &why);
-    while (!fields && open && append_next(lines, whole, more))
+    while (!fields && open && more->len < QUOTED_LINES_MAX) {
+        gsize length;
+        GBytes *raw = next_raw(lines, NULL);
+        if (!raw)
+            break;
+        const char *bytes = g_bytes_get_data(raw, &length);
+        g_ptr_array_add(more, raw);
+        g_string_append_c(whole, '\n');
+        g_string_append_len(whole, bytes ? bytes : "", (gssize)length);
+        if (whole->len > MEMBER_LINE_MAX || !g_utf8_validate(whole->str, (gssize)whole->len, NULL))
+            break;
         fields = split(whole->str, lines->delimiter, &open, NULL);
+    }
     if (fields && (more->len == 0 || fields->len <= lines->columns->len)) {
         lines->number += more->len;
         g_clear_error(&why);
@@ -408,18 +395,6 @@ static bool take_csv(MemberLines *lines, MemberLine *line, GError **error)
     return line->address != NULL || fail(error, FAIL_NEVER, "no address");
 }
 
-static bool take_plain(MemberLines *lines, MemberLine *line, GError **error)
-{
-    if (strchr(lines->text, ',') && !strchr(lines->text, '<'))
-        return fail(error, FAIL_NEVER, "a comma: CSV needs a first line that names the columns (address,display_name)");
-    g_autofree char *name = NULL;
-    if (!member_line_mailbox(lines->text, &line->address, &name, error))
-        return false;
-    if (name)
-        add_name(line, name);
-    return true;
-}
-
 bool member_lines_next(MemberLines *lines, MemberLine *line, GError **error)
 {
     bool end = false;
@@ -441,6 +416,16 @@ bool member_lines_next(MemberLines *lines, MemberLine *line, GError **error)
         lines->begun = true;
         if (header || (!lines->delimiter && lines->text[0] == '#'))
             continue;
-        return lines->delimiter ? take_csv(lines, line, error) : take_plain(lines, line, error);
+        if (lines->delimiter)
+            return take_csv(lines, line, error);
+        if (strchr(lines->text, ',') && !strchr(lines->text, '<'))
+            return fail(error, FAIL_NEVER,
+                        "a comma: CSV needs a first line that names the columns (address,display_name)");
+        g_autofree char *name = NULL;
+        if (!member_line_mailbox(lines->text, &line->address, &name, error))
+            return false;
+        if (name)
+            add_name(line, name);
+        return true;
     }
 }

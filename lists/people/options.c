@@ -10,13 +10,13 @@
 #include "base/fail.h"
 #include "lists/change.h"
 #include "lists/people/subscription_internal.h"
-#include "lists/people/topic_names.h"
 #include "lists/people/workflow.h"
 #include "store/language.h"
 #include "store/lists/topic.h"
 #include "store/people/vacation.h"
 
 #define DAY (24 * 3600 * CLOCK_SECOND)
+#define ALL_TOPICS "all"
 
 /* An option that sets one number: the values' names, in the order of the numbers, and where it lies. */
 typedef struct OptionChoice {
@@ -37,6 +37,81 @@ static const OptionChoice choices[] = {
 static int *number_of(Preferences *preferences, const OptionChoice *choice)
 {
     return (int *)((char *)preferences + choice->offset);
+}
+
+/* ---- names of topics ---- */
+
+/* Read names as people write them: boats,"new cars"; g_strfreev(). For "all" there are none. NULL with FAIL_NEVER: the
+ * text has no name, or a quotation mark is missing. */
+static char **read_names(const char *text, GError **error)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    bool quoted = false, open = false;
+    for (const char *at = text; *at && !open;) {
+        g_autoptr(GString) name = g_string_new(NULL);
+        for (; *at && (open || *at != ','); at++) {
+            if (*at == '"') {
+                open = !open;
+                quoted = true;
+                continue;
+            }
+            at += open && *at == '\\' && at[1];
+            g_string_append_c(name, *at);
+        }
+        at += *at == ',';
+        if (*g_strstrip(name->str))
+            g_ptr_array_add(names, g_strdup(name->str));
+    }
+    if (open || names->len == 0) {
+        fail(error, FAIL_NEVER,
+             open ? "topics: a quotation mark is missing in %s"
+                  : "topics: found \"%s\"; allowed: names of topics separated by commas, or all", text);
+        return NULL;
+    }
+    if (names->len == 1 && !quoted && g_ascii_strcasecmp(names->pdata[0], ALL_TOPICS) == 0)
+        g_ptr_array_set_size(names, 0);
+    g_ptr_array_add(names, NULL);
+    return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
+}
+
+/* Return the text that read_names() reads as these names; g_free(). */
+static char *names_text(char **names)
+{
+    GString *text = g_string_new(NULL);
+    for (; *names; names++) {
+        bool plain = !strpbrk(*names, " \t,=\"\\") && g_ascii_strcasecmp(*names, ALL_TOPICS) != 0;
+        g_string_append(text, text->len > 0 ? "," : "");
+        g_string_append(text, plain ? "" : "\"");
+        for (const char *at = *names; *at; at++)
+            g_string_append_printf(text, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
+        g_string_append(text, plain ? "" : "\"");
+    }
+    return g_string_free(text->len > 0 ? text : g_string_append(text, ALL_TOPICS), FALSE);
+}
+
+/* Replace each name by the list's own spelling of it, and leave out names that come twice. FAIL_NEVER: the list has no
+ * such topic; the message names those that it has. */
+static bool match_names(char ***names, const List *list, GError **error)
+{
+    g_auto(GStrv) known = topic_names(list);
+    g_autoptr(GPtrArray) matched = g_ptr_array_new_with_free_func(g_free);
+    for (char **name = *names; *name; name++) {
+        char **own = known;
+        while (*own && g_ascii_strcasecmp(*own, *name) != 0)
+            own++;
+        if (!*known)
+            return fail(error, FAIL_NEVER, "topics: this list has no topics");
+        if (!*own) {
+            g_autofree char *there = names_text(known);
+            return fail(error, FAIL_NEVER, "topics: there is no topic \"%s\"; there are: %s", *name, there);
+        }
+        if (!g_ptr_array_find_with_equal_func(matched, *own, g_str_equal, NULL))
+            g_ptr_array_add(matched, g_strdup(*own));
+    }
+    g_ptr_array_add(matched, NULL);
+    g_strfreev(*names);
+    *names = (char **)g_ptr_array_free(g_steal_pointer(&matched), FALSE);
+    return true;
 }
 
 /* ---- reading and writing words ---- */
@@ -98,7 +173,7 @@ static bool read_choice(Preferences *wanted, const OptionChoice *choice, const c
 
 static bool read_topics(MemberOptions *options, const char *value, GError **error)
 {
-    char **names = topic_names_read(value, error);
+    char **names = read_names(value, error);
     if (!names)
         return false;
     g_strfreev(options->topics);
@@ -219,7 +294,7 @@ char *options_text(const MemberOptions *options)
     }
     if (options->vacation_ends < 0)
         g_string_append(text, "vacation off ");
-    g_autofree char *topics = options->topics ? topic_names_text(options->topics) : NULL;
+    g_autofree char *topics = options->topics ? names_text(options->topics) : NULL;
     if (topics)
         g_string_append_printf(text, "topics %s ", topics);
     if (options->nonmatching >= 0)
@@ -227,27 +302,16 @@ char *options_text(const MemberOptions *options)
     return g_strchomp(g_string_free(text, FALSE));
 }
 
-/* Where the list has topics: which were chosen, and which there are. */
-static bool show_topics(Store *store, const Member *member, const char *prefix, GString *text, GError **error)
-{
-    g_auto(TopicChoice) choice = {0};
-    g_autoptr(List) list = list_by_id(store, member->list_id, error);
-    g_auto(GStrv) known = list ? topic_names(list) : NULL;
-    if (!known || !*known)
-        return known != NULL;
-    if (!topic_read(store, member->id, &choice, error))
-        return false;
-    g_autofree char *chosen = topic_names_text(choice.names), *all = topic_names_text(known);
-    g_string_append_printf(text, "%stopics %s (%s)\n%snonmatching %s\n", prefix, chosen, all, prefix,
-                           choice.unmatched ? "on" : "off");
-    return true;
-}
-
 char *options_of(Store *store, const Member *member, const char *prefix, GError **error)
 {
     Vacation vacation;
     Preferences now = member->effective;
-    if (!vacation_find(store, member->id, &vacation, error))
+    g_auto(TopicChoice) choice = {0};
+    g_autoptr(List) list = list_by_id(store, member->list_id, error);
+    if (!list || !vacation_find(store, member->id, &vacation, error))
+        return NULL;
+    g_auto(GStrv) known = topic_names(list);
+    if (*known && !topic_read(store, member->id, &choice, error))
         return NULL;
     GString *text = g_string_new(NULL);
     for (size_t at = 0; at < G_N_ELEMENTS(choices); at++) {
@@ -264,10 +328,12 @@ char *options_of(Store *store, const Member *member, const char *prefix, GError 
                           .vacation_ends = vacation.ends_at > 0 ? vacation.ends_at : -1, .nonmatching = -1};
     g_autofree char *shown = options_text(&away);
     g_string_append_printf(text, "%s%s\n", prefix, shown);
-    if (show_topics(store, member, prefix, text, error))
-        return g_string_free(text, FALSE);
-    g_string_free(text, TRUE);
-    return NULL;
+    if (*known) { /* which were chosen, and which there are */
+        g_autofree char *chosen = names_text(choice.names), *all = names_text(known);
+        g_string_append_printf(text, "%stopics %s (%s)\n%snonmatching %s\n", prefix, chosen, all, prefix,
+                               choice.unmatched ? "on" : "off");
+    }
+    return g_string_free(text, FALSE);
 }
 
 /* ---- the list's log ---- */
@@ -290,7 +356,7 @@ char *options_own(Store *store, const char *member_id, GError **error)
                                    number < 0 ? "default" : choices[at].values[number]);
     }
     g_autofree char *from = day_text(vacation.begins_at), *until = day_text(vacation.ends_at - DAY);
-    g_autofree char *names = topic_names_text(topics.names);
+    g_autofree char *names = names_text(topics.names);
     g_string_append_printf(text, "language %s\n", *own.preferred_language ? own.preferred_language : "default");
     g_string_append_printf(text, "vacation %s%s%s\n", vacation.ends_at > 0 ? from : "off",
                            vacation.ends_at > 0 ? ".." : "", vacation.ends_at > 0 ? until : "");
@@ -301,17 +367,6 @@ char *options_own(Store *store, const char *member_id, GError **error)
     return g_string_free(text, FALSE);
 }
 
-/* Both have the same options in the same order. */
-static void keep_differing(const char *before, const char *after, GString *old, GString *new)
-{
-    g_auto(GStrv) was = g_strsplit(before, "\n", -1), is = g_strsplit(after, "\n", -1);
-    for (size_t at = 0; was[at] && is[at]; at++)
-        if (strcmp(was[at], is[at]) != 0) {
-            g_string_append_printf(old, "%s%s", old->len > 0 ? "\n" : "", was[at]);
-            g_string_append_printf(new, "%s%s", new->len > 0 ? "\n" : "", is[at]);
-        }
-}
-
 bool options_log(Work *work, const Member *member, const char *before, GError **error)
 {
     g_autofree char *after = options_own(work_store(work), member->id, error);
@@ -319,7 +374,12 @@ bool options_log(Work *work, const Member *member, const char *before, GError **
     g_autoptr(GString) old = g_string_new(NULL), new = g_string_new(NULL);
     if (!after)
         return false;
-    keep_differing(before, after, old, new);
+    g_auto(GStrv) was = g_strsplit(before, "\n", -1), is = g_strsplit(after, "\n", -1);
+    for (size_t at = 0; was[at] && is[at]; at++) /* both have the same options in the same order */
+        if (strcmp(was[at], is[at]) != 0) {
+            g_string_append_printf(old, "%s%s", old->len > 0 ? "\n" : "", was[at]);
+            g_string_append_printf(new, "%s%s", new->len > 0 ? "\n" : "", is[at]);
+        }
     return new->len == 0 || change_log(work, member->list_id, &(Change){LOG_OPTIONS, lower, old->str, new->str}, error);
 }
 
@@ -328,7 +388,7 @@ bool options_log(Work *work, const Member *member, const char *before, GError **
 bool options_fit(const MemberOptions *options, const List *list, GError **error)
 {
     g_auto(GStrv) names = g_strdupv(options->topics);
-    return !names || topic_names_match(&names, list, error);
+    return !names || match_names(&names, list, error);
 }
 
 bool options_allowed(const MemberOptions *options, const Member *member, GError **error)
@@ -336,23 +396,6 @@ bool options_allowed(const MemberOptions *options, const Member *member, GError 
     return options->wanted.delivery_status != DELIVERY_ENABLED ||
            member->own.delivery_status != DELIVERY_BY_MODERATOR ||
            fail(error, FAIL_NEVER, "delivery: the people who run this list have stopped its mail for you");
-}
-
-static bool set_topics(Store *store, const List *list, const Member *member, const MemberOptions *options,
-                       GError **error)
-{
-    g_auto(TopicChoice) choice = {0};
-    if (!options->topics && options->nonmatching < 0)
-        return true;
-    if (!topic_read(store, member->id, &choice, error))
-        return false;
-    if (options->topics) {
-        g_strfreev(choice.names);
-        choice.names = g_strdupv(options->topics);
-    }
-    return (!options->topics || topic_names_match(&choice.names, list, error)) &&
-           topic_set(store, member->id, (const char *const *)choice.names,
-                     options->nonmatching < 0 ? choice.unmatched : options->nonmatching != 0, error);
 }
 
 bool options_set(Work *work, const List *list, Role role, const char *address, const MemberOptions *options,
@@ -378,10 +421,24 @@ bool options_set(Work *work, const List *list, Role role, const char *address, c
                   PREFERENCE_LANGUAGE_SIZE);
     if (options->vacation_ends > 0 && options->vacation_ends <= work_now(work))
         return fail(error, FAIL_NEVER, "vacation: it is over already");
-    return options_fit(options, list, error) &&
-           member_set_preferences(store, list->list_id, role, member->address, &own, error) &&
-           set_topics(store, list, member, options, error) &&
-           (options->vacation_ends <= 0 ||
+    if (!options_fit(options, list, error) ||
+        !member_set_preferences(store, list->list_id, role, member->address, &own, error))
+        return false;
+
+    if (options->topics || options->nonmatching >= 0) {
+        g_auto(TopicChoice) choice = {0};
+        if (!topic_read(store, member->id, &choice, error))
+            return false;
+        if (options->topics) {
+            g_strfreev(choice.names);
+            choice.names = g_strdupv(options->topics);
+        }
+        if ((options->topics && !match_names(&choice.names, list, error)) ||
+            !topic_set(store, member->id, (const char *const *)choice.names,
+                       options->nonmatching < 0 ? choice.unmatched : options->nonmatching != 0, error))
+            return false;
+    }
+    return (options->vacation_ends <= 0 ||
             vacation_set(store, member->id, options->vacation_begins, options->vacation_ends, work_now(work), error)) &&
            (options->vacation_ends >= 0 || vacation_end(store, member->id, error)) &&
            options_log(work, member, before, error);

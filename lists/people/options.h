@@ -13,8 +13,11 @@
  *   hide on | off               the address is left out of "who"
  *   language CODE               of letters and digests; "default": the list's
  *   vacation FROM..UNTIL | off  no mail from the first day to the last, e.g. 2026-12-20..2027-01-06 (UTC)
- *   topics NAME,... | all       posts of these topics alone (lists/people/topic_names.h)
+ *   topics NAME,... | all       posts of these topics alone: boats,"new cars"
  *   nonmatching on | off        besides, posts of no topic
+ *
+ * The case of a topic's name does not matter. A name with a blank, a comma or an equals sign stands in double quotes, in
+ * which a byte behind a backslash stands for itself.
  */
 #include "lists/people/subscription.h"
 #include "lists/work.h"

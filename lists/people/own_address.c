@@ -26,33 +26,26 @@ bool own_address_find(const Work *work, const char *address, ListAddress **found
     return *found || fail_unless(error, FAIL_MISSING, &fault);
 }
 
-/* Is it the posting address of another list, as that list has it? */
-static bool is_umbrella(const Work *work, const ListAddress *found, const char *list_id, const char *address, bool *is,
-                        GError **error)
-{
-    *is = false;
-    if (found->to != LIST_ADDRESS_POSTING || found->detail || strcmp(found->list_id, list_id) == 0)
-        return true;
-    g_autoptr(List) other = list_by_id(work_store(work), found->list_id, error);
-    *is = other && address_same(other->posting_address, address);
-    return other != NULL;
-}
-
 bool own_address_bars(const Work *work, const char *list_id, Role role, const char *address, char **why,
                       GError **error)
 {
     ListAddress *which;
-    bool may = role == ROLE_NONMEMBER; /* who gets no mail */
     *why = NULL;
-    if (may)
+    if (role == ROLE_NONMEMBER) /* who gets no mail */
         return true;
     if (!own_address_find(work, address, &which, error))
         return false;
     g_autoptr(ListAddress) found = which;
-    if (!found || (role == ROLE_MEMBER && !is_umbrella(work, found, list_id, address, &may, error)))
-        return !found;
-    if (may)
+    if (!found)
         return true;
+    if (role == ROLE_MEMBER && found->to == LIST_ADDRESS_POSTING && !found->detail &&
+        strcmp(found->list_id, list_id) != 0) {
+        g_autoptr(List) other = list_by_id(work_store(work), found->list_id, error);
+        if (!other)
+            return false;
+        if (address_same(other->posting_address, address)) /* as that list itself has it */
+            return true;
+    }
     const char *rule = role == ROLE_MEMBER
                            ? "a list may be a member of another one by its posting address alone"
                            : "owners and moderators are people, with addresses of their own";

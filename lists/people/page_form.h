@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Take forms of pages whose sender has proved nothing (join_form.h, sign_in.h). Neither the answer of the page nor how
+ * Take forms of pages whose sender has proved nothing (join.h, sign_in.h). Neither the answer of the page nor how
  * long it takes may tell what is known of the address. So the page does the same for each address: it leaves an entry
  * for the queue command. The runner of that queue does the rest at a random time. If it did so at once, its
  * transaction would last longer where a letter goes, and a second form would wait for it, and so tell.

@@ -47,41 +47,22 @@ bool people_change(Work *work, const char *who, const PersonChange *change, GErr
     return apply(work_store(work), who, change, error) && note(work, "user", who, "changed");
 }
 
-/* Forget the counts and notes about each address of a user. */
-static bool forget_traces(Store *store, const char *user_id, GError **error)
-{
-    g_autoptr(GPtrArray) addresses = address_page(store, user_id, NULL, 0, INT_MAX, error);
-    for (guint at = 0; addresses && at < addresses->len; at++)
-        if (!mention_forget(store, ((const KnownAddress *)addresses->pdata[at])->original, error))
-            return false;
-    return addresses != NULL;
-}
-
 bool people_remove(Work *work, const char *who, GError **error)
 {
     g_autoptr(GError) unknown = NULL;
     Store *store = work_store(work);
     g_autoptr(User) user = user_find(store, who, &unknown);
-    if (user)
-        return forget_traces(store, user->id, error) && user_remove(store, user->id, error) &&
-               note(work, "user", who, "removed");
-    if (g_error_matches(unknown, FAIL, FAIL_MISSING) && strchr(who, '@'))
+    if (!user && g_error_matches(unknown, FAIL, FAIL_MISSING) && strchr(who, '@'))
         return mention_forget(store, who, error) && people_remove_address(work, who, error);
-    return fail_with(error, &unknown);
-}
-
-static bool leave_all(Work *work, const char *user_id, const char *address, GError **error)
-{
-    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
-    criteria.user_id = *user_id ? user_id : NULL;
-    criteria.address = *user_id ? NULL : address;
-    g_autoptr(GPtrArray) members = member_page(work_store(work), &criteria, NULL, INT_MAX, NULL, error);
-    for (guint at = 0; members && at < members->len; at++) {
-        const Member *member = members->pdata[at];
-        if (!roster_remove(work, member->list_id, member->role, member->address, error))
+    if (!user)
+        return fail_with(error, &unknown);
+    g_autoptr(GPtrArray) addresses = address_page(store, user->id, NULL, 0, INT_MAX, error);
+    if (!addresses)
+        return false;
+    for (guint at = 0; at < addresses->len; at++) /* the counts and notes about each address go, too */
+        if (!mention_forget(store, ((const KnownAddress *)addresses->pdata[at])->original, error))
             return false;
-    }
-    return members != NULL;
+    return user_remove(store, user->id, error) && note(work, "user", who, "removed");
 }
 
 bool people_forget(Work *work, const char *user_id, const char *address, GError **error)
@@ -91,8 +72,18 @@ bool people_forget(Work *work, const char *user_id, const char *address, GError 
     if (!address_look_up(store, address, &found, error))
         return false;
     g_autoptr(KnownAddress) known = found;
-    return leave_all(work, user_id, address, error) &&
-           (!known || (*user_id ? people_remove(work, user_id, error) : people_remove_address(work, address, error))) &&
+    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
+    criteria.user_id = *user_id ? user_id : NULL;
+    criteria.address = *user_id ? NULL : address;
+    g_autoptr(GPtrArray) members = member_page(store, &criteria, NULL, INT_MAX, NULL, error);
+    if (!members)
+        return false;
+    for (guint at = 0; at < members->len; at++) {
+        const Member *member = members->pdata[at];
+        if (!roster_remove(work, member->list_id, member->role, member->address, error))
+            return false;
+    }
+    return (!known || (*user_id ? people_remove(work, user_id, error) : people_remove_address(work, address, error))) &&
            mention_forget(store, address, error) && session_end(store, address, 0, 0, error);
 }
 

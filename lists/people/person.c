@@ -74,28 +74,6 @@ static bool is_of(const Export *export, const char *address)
     return false;
 }
 
-static json_t *addresses_json(const Export *export)
-{
-    json_t *all = json_array();
-    for (unsigned at = 0; at < export->addresses->len; at++) {
-        const KnownAddress *address = export->addresses->pdata[at];
-        json_array_append_new(all, json_pack("{so so so so sb so}", "address", text_of(address->original),
-                                             "display_name", text_of(address->display_name), "registered_on",
-                                             time_json(address->registered_at), "verified_on",
-                                             time_json(address->verified_at), "preferred", address->preferred,
-                                             "preferences", preferences_json(&address->preferences)));
-    }
-    return all;
-}
-
-static json_t *topics_json(const TopicChoice *choice)
-{
-    json_t *names = json_array();
-    for (char **name = choice->names; *name; name++)
-        json_array_append_new(names, text_of(*name));
-    return json_pack("{so sb}", "names", names, "nonmatching", choice->unmatched);
-}
-
 /* NULL: the store failed. */
 static json_t *member_json(Store *store, const Member *member, GError **error)
 {
@@ -115,32 +93,13 @@ static json_t *member_json(Store *store, const Member *member, GError **error)
         json_object_set_new(
             object, "vacation",
             json_pack("{so so}", "begins", time_json(vacation.begins_at), "ends", time_json(vacation.ends_at)));
-    if (*choice.names)
-        json_object_set_new(object, "topics", topics_json(&choice));
+    if (*choice.names) {
+        json_t *names = json_array();
+        for (char **name = choice.names; *name; name++)
+            json_array_append_new(names, text_of(*name));
+        json_object_set_new(object, "topics", json_pack("{so sb}", "names", names, "nonmatching", choice.unmatched));
+    }
     return object;
-}
-
-/* Memberships by one address. */
-static bool add_memberships(const Export *export, const KnownAddress *address, json_t *all, GError **error)
-{
-    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
-    criteria.address = address->original;
-    g_autofree char *after = NULL;
-    do {
-        char *next;
-        g_autoptr(GPtrArray) page = member_page(export->store, &criteria, after, PAGE, &next, error);
-        if (!page)
-            return false;
-        g_free(after);
-        after = next;
-        for (unsigned at = 0; at < page->len; at++) {
-            json_t *member = member_json(export->store, page->pdata[at], error);
-            if (!member)
-                return false;
-            json_array_append_new(all, member);
-        }
-    } while (after);
-    return true;
 }
 
 static bool add_bounce(const BounceDay *day, void *data)
@@ -186,38 +145,35 @@ static bool add_trace(const Mention *mention, void *data)
     return true;
 }
 
-/* Of all addresses. */
-static bool add_all(Export *export, json_t *person, GError **error)
+/* Add what is known of one of the person's addresses. */
+static bool add_address(const Export *export, const KnownAddress *address, json_t *person, GError **error)
 {
-    json_t *members = json_array(), *bounces = json_array(), *traces = json_array();
     const unsigned kinds = 1u << MENTION_KNOWN | 1u << MENTION_TRACE | 1u << MENTION_KEPT;
-    json_object_set_new(person, "addresses", addresses_json(export));
-    json_object_set_new(person, "memberships", members);
-    json_object_set_new(person, "bounces", bounces);
-    json_object_set_new(person, "others", traces);
-    json_object_set_new(person, "requests", export->requests = json_array());
-    json_object_set_new(person, "held_posts", export->held = json_array());
-    for (unsigned at = 0; at < export->addresses->len; at++) {
-        const KnownAddress *address = export->addresses->pdata[at];
-        BounceFilter filter = {.address = address->original};
-        if (!add_memberships(export, address, members, error) ||
-            !bounce_day_each(export->store, &filter, add_bounce, bounces, error) ||
-            !mention_each(export->store, address->original, kinds, add_trace, traces, error))
+    json_array_append_new(json_object_get(person, "addresses"),
+                          json_pack("{so so so so sb so}", "address", text_of(address->original), "display_name",
+                                    text_of(address->display_name), "registered_on", time_json(address->registered_at),
+                                    "verified_on", time_json(address->verified_at), "preferred", address->preferred,
+                                    "preferences", preferences_json(&address->preferences)));
+    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
+    criteria.address = address->original;
+    g_autofree char *after = NULL;
+    do {
+        char *next;
+        g_autoptr(GPtrArray) page = member_page(export->store, &criteria, after, PAGE, &next, error);
+        if (!page)
             return false;
-    }
-    return pending_each(export->store, NULL, clock_now(), add_request, export, error) &&
-           held_each(export->store, NULL, add_held, export, error);
-}
-
-/* An address that belongs to nobody has only itself. */
-static GPtrArray *only(Store *store, const char *address, GError **error)
-{
-    KnownAddress *found = address_find(store, address, error);
-    if (!found)
-        return NULL;
-    GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify)known_address_free);
-    g_ptr_array_add(all, found);
-    return all;
+        g_free(after);
+        after = next;
+        for (unsigned at = 0; at < page->len; at++) {
+            json_t *member = member_json(export->store, page->pdata[at], error);
+            if (!member)
+                return false;
+            json_array_append_new(json_object_get(person, "memberships"), member);
+        }
+    } while (after);
+    BounceFilter filter = {.address = address->original};
+    return bounce_day_each(export->store, &filter, add_bounce, json_object_get(person, "bounces"), error) &&
+           mention_each(export->store, address->original, kinds, add_trace, json_object_get(person, "others"), error);
 }
 
 json_t *person_export(Store *store, const char *who, GError **error)
@@ -228,18 +184,33 @@ json_t *person_export(Store *store, const char *who, GError **error)
         g_propagate_error(error, g_steal_pointer(&unknown));
         return NULL;
     }
-    g_autoptr(GPtrArray) addresses =
-        user ? address_page(store, user->id, NULL, 0, INT_MAX, error) : only(store, who, error);
+    g_autoptr(GPtrArray) addresses = user ? address_page(store, user->id, NULL, 0, INT_MAX, error)
+                                          : g_ptr_array_new_with_free_func((GDestroyNotify)known_address_free);
     if (!addresses)
         return NULL;
-    Export export = {.store = store, .addresses = addresses};
+    if (!user) { /* an address that belongs to nobody has only itself */
+        KnownAddress *found = address_find(store, who, error);
+        if (!found)
+            return NULL;
+        g_ptr_array_add(addresses, found);
+    }
+
     json_t *person = user ? json_pack("{ss so so so sb sb so}", "user_id", user->id, "display_name",
                                       text_of(user->display_name), "created_on", time_json(user->created_at),
                                       "preferred_address", text_of(user->preferred), "server_owner", user->server_owner,
                                       "has_password", user->password != NULL, "preferences",
                                       preferences_json(&user->preferences))
                           : json_object();
-    if (add_all(&export, person, error))
+    static const char *const arrays[] = {"addresses", "memberships", "bounces", "others", "requests", "held_posts"};
+    for (size_t at = 0; at < G_N_ELEMENTS(arrays); at++)
+        json_object_set_new(person, arrays[at], json_array());
+    Export export = {.store = store, .addresses = addresses, .requests = json_object_get(person, "requests"),
+                     .held = json_object_get(person, "held_posts")};
+    bool done = true;
+    for (unsigned at = 0; done && at < addresses->len; at++)
+        done = add_address(&export, addresses->pdata[at], person, error);
+    if (done && pending_each(store, NULL, clock_now(), add_request, &export, error) &&
+        held_each(store, NULL, add_held, &export, error))
         return person;
     json_decref(person);
     return NULL;

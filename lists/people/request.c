@@ -11,45 +11,22 @@
 #include "lists/people/subscription_internal.h"
 #include "lists/people/workflow.h"
 
-static bool reject(Work *work, const List *list, const Pending *request, const char *reason, GError **error)
-{
-    g_autofree char *language = letter_language(work, list, request->address);
-    g_autofree char *none = letter_sentence(work, list, language, "no_reason", NULL);
-    g_autofree char *asked = letter_sentence(
-        work, list, language, request->kind == PENDING_JOIN ? "asked_to_join" : "asked_to_leave", NULL);
-    const TemplateValue values[] = {
-        {"address", request->address}, {"request", asked}, {"reason", reason && *reason ? reason : none}, {0}};
-    ListLetter letter = {.template = request->kind == PENDING_JOIN ? "join_rejected" : "leave_rejected",
-                         .values = values, .language = language, .to = request->address};
-    return work_letter(work, list, &letter, error);
-}
-
-static bool defer(Work *work, Pending *request, GError **error)
-{
-    request->expires_at = work_now(work) + work_site(work)->moderator_request_life;
-    return pending_put(work_store(work), request, NULL, error);
-}
-
-/* May the actor confirm in the person's place? A holder of one list may, but only what concerns that list. */
-static bool may_confirm(const Work *work, const Pending *request)
-{
-    ActorRole role = work_actor(work)->role;
-    bool of_list = request->kind == PENDING_JOIN || request->kind == PENDING_LEAVE;
-    return role == ACTOR_OPERATOR || (role == ACTOR_OWNER && of_list);
-}
-
 static bool decide(Work *work, Pending *request, RequestVerdict verdict, const char *reason,
                    Subscription *subscription, GError **error)
 {
     Store *store = work_store(work);
-    int64_t number = request->number;
+    ActorRole role = work_actor(work)->role;
+    bool joins = request->kind == PENDING_JOIN, of_list = joins || request->kind == PENDING_LEAVE;
     g_autoptr(List) list = list_by_id(store, request->list_id, error);
     if (!list)
         return false;
     *subscription = (Subscription){.kind = request->kind};
-    if (verdict == REQUEST_CONFIRM && request->waits_for == PENDING_PERSON && may_confirm(work, request)) {
+
+    /* A holder of one list may confirm in the person's place, but only what concerns that list. */
+    if (verdict == REQUEST_CONFIRM && request->waits_for == PENDING_PERSON &&
+        (role == ACTOR_OPERATOR || (role == ACTOR_OWNER && of_list))) {
         request->facts |= FACT_VERIFIED | FACT_CONFIRMED;
-        if (work_actor(work)->role != ACTOR_OPERATOR)
+        if (role != ACTOR_OPERATOR)
             request->facts |= FACT_VOUCHED;
         if (request->kind == PENDING_LEAVE)
             request->way = (int)leave_way_of(work_actor(work)->door);
@@ -60,21 +37,34 @@ static bool decide(Work *work, Pending *request, RequestVerdict verdict, const c
     if (request->waits_for == PENDING_PERSON && verdict != REQUEST_DISCARD && verdict != REQUEST_BAN)
         return fail(error, FAIL_NEVER,
                     "request %" G_GINT64_FORMAT " waits for %s, who was sent a letter; it can only be discarded",
-                    number, request->address);
+                    request->number, request->address);
     if (verdict == REQUEST_ACCEPT || verdict == REQUEST_CONFIRM) {
         request->facts |= FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED;
         return subscription_advance(work, list, request, subscription, error);
     }
+
     subscription->result = verdict == REQUEST_DEFER ? SUBSCRIPTION_KEPT : SUBSCRIPTION_REFUSED;
     subscription->list_id = g_strdup(list->list_id);
     subscription->address = g_strdup(request->address);
     work_log(work, list->list_id, "%s=<%s> by=<%s> result=%s", pending_kind_text(request->kind), request->address,
              work_by(work), subscription_result_text(subscription->result));
-    if (verdict == REQUEST_DEFER)
-        return defer(work, request, error);
-    return pending_remove(store, number, TOKEN_EXPIRED, error) &&
-           (verdict != REQUEST_BAN || ban_address(work, list, request->address, error)) &&
-           (verdict != REQUEST_REJECT || reject(work, list, request, reason, error));
+    if (verdict == REQUEST_DEFER) {
+        request->expires_at = work_now(work) + work_site(work)->moderator_request_life;
+        return pending_put(store, request, NULL, error);
+    }
+    if (!pending_remove(store, request->number, TOKEN_EXPIRED, error) ||
+        (verdict == REQUEST_BAN && !ban_address(work, list, request->address, error)))
+        return false;
+    if (verdict != REQUEST_REJECT)
+        return true;
+    g_autofree char *language = letter_language(work, list, request->address);
+    g_autofree char *none = letter_sentence(work, list, language, "no_reason", NULL);
+    g_autofree char *asked = letter_sentence(work, list, language, joins ? "asked_to_join" : "asked_to_leave", NULL);
+    const TemplateValue values[] = {
+        {"address", request->address}, {"request", asked}, {"reason", reason && *reason ? reason : none}, {0}};
+    ListLetter letter = {.template = joins ? "join_rejected" : "leave_rejected", .values = values,
+                         .language = language, .to = request->address};
+    return work_letter(work, list, &letter, error);
 }
 
 bool request_decide(Work *work, int64_t number, RequestVerdict verdict, const char *reason,

@@ -41,35 +41,6 @@ bool sign_in_take(Work *work, const char *address, bool *valid, GError **error)
     return true;
 }
 
-/* A letter in the name of the site, which needs a list to go out by. */
-static bool mail_link(Work *work, const char *address, const char *list_id, bool runs_lists, GError **error)
-{
-    char token[PENDING_TOKEN_CHARS + 1], minutes[16];
-    bool allowed;
-    g_autoptr(List) list = list_by_id(work_store(work), list_id, error);
-    const LetterAsking asking = {.address = address, .kind = "sign-in", .of_site = true, .sign_in = true,
-                                 .runs_lists = runs_lists};
-    if (!list || !letter_asking_allowed(work, list, &asking, &allowed, error))
-        return false;
-    if (!allowed)
-        return true;
-    if (!pending_token_new(token, error) || !session_add_link(work_store(work), address, token, work_now(work), error))
-        return false;
-    g_autofree char *language = letter_language(work, NULL, address);
-    g_autofree char *page = letter_page(work, list, language, "sign-in", token);
-    g_snprintf(minutes, sizeof(minutes), "%d", (int)(SESSION_LINK_LIFE / (60 * CLOCK_SECOND)));
-    const TemplateValue values[] = {{"address", address}, {"page", page}, {"minutes", minutes}, {0}};
-    return work_letter(work, list,
-                       &(ListLetter){.template = "sign_in",
-                                     .values = values,
-                                     .must_say = "page",
-                                     .language = language,
-                                     .from = work_site(work)->site_owner,
-                                     .to = address,
-                                     .personal = true},
-                       error);
-}
-
 /* The List-Id of a list on which the person has one of these roles. */
 static bool find_role(Store *store, const SignedIn *person, unsigned roles, char **list_id, GError **error)
 {
@@ -103,15 +74,6 @@ static bool find_run(Store *store, const SignedIn *person, char **list_id, GErro
     return true;
 }
 
-/* The List-Id of a list that is the person's, NULL: there is none; g_free(). *runs: the person runs it. */
-static bool find_list(Store *store, const SignedIn *person, char **list_id, bool *runs, GError **error)
-{
-    if (!find_run(store, person, list_id, error))
-        return false;
-    *runs = *list_id != NULL;
-    return *runs || find_role(store, person, PEOPLE, list_id, error);
-}
-
 bool sign_in_is_full(const Work *work, bool *full, GError **error)
 {
     int64_t sent, most = work_site(work)->form_letters;
@@ -123,21 +85,43 @@ bool sign_in_is_full(const Work *work, bool *full, GError **error)
 
 bool sign_in_work(Work *work, const json_t *meta, GError **error)
 {
-    g_autoptr(GError) fault = NULL;
-    const char *address = page_form_read(meta).address;
-    g_autofree char *list_id = NULL, *stored = NULL;
-    g_autoptr(SignedIn) person = sign_in_vouched(work_store(work), address, error);
-    bool runs;
-    if (person)
-        stored = address_stored(work_store(work), address, error);
-    if (!stored || !find_list(work_store(work), person, &list_id, &runs, error))
+    Store *store = work_store(work);
+    const char *typed = page_form_read(meta).address;
+    g_autofree char *list_id = NULL;
+    g_autoptr(SignedIn) person = sign_in_vouched(store, typed, error);
+    g_autofree char *address = person ? address_stored(store, typed, error) : NULL;
+    if (!address || !find_run(store, person, &list_id, error))
         return false;
-    if (!list_id) {
-        work_log(work, "-", "sign-in address=<%s> result=nobody", address);
+    bool runs_lists = list_id != NULL, allowed;
+    if (!runs_lists && !find_role(store, person, PEOPLE, &list_id, error))
+        return false;
+    work_log(work, "-", "sign-in address=<%s> result=%s", typed, list_id ? "asked" : "nobody");
+    if (!list_id)
         return true;
-    }
-    work_log(work, "-", "sign-in address=<%s> result=asked", address);
-    return mail_link(work, stored, list_id, runs, error);
+
+    /* A letter in the name of the site, which needs a list to go out by. */
+    char token[PENDING_TOKEN_CHARS + 1], minutes[16];
+    g_autoptr(List) list = list_by_id(store, list_id, error);
+    const LetterAsking asking = {.address = address, .kind = "sign-in", .of_site = true, .sign_in = true,
+                                 .runs_lists = runs_lists};
+    if (!list || !letter_asking_allowed(work, list, &asking, &allowed, error))
+        return false;
+    if (!allowed)
+        return true;
+    if (!pending_token_new(token, error) || !session_add_link(store, address, token, work_now(work), error))
+        return false;
+    g_autofree char *language = letter_language(work, NULL, address);
+    g_autofree char *page = letter_page(work, list, language, "sign-in", token);
+    g_snprintf(minutes, sizeof(minutes), "%d", (int)(SESSION_LINK_LIFE / (60 * CLOCK_SECOND)));
+    const TemplateValue values[] = {{"address", address}, {"page", page}, {"minutes", minutes}, {0}};
+    const ListLetter letter = {.template = "sign_in",
+                               .values = values,
+                               .must_say = "page",
+                               .language = language,
+                               .from = work_site(work)->site_owner,
+                               .to = address,
+                               .personal = true};
+    return work_letter(work, list, &letter, error);
 }
 
 /* ---- the link ---- */
@@ -153,31 +137,27 @@ bool sign_in_peek(Work *work, const char *link, SignIn *result, char **address, 
     return true;
 }
 
-/* Note the address as verified: the person who has the link has shown that it is his own, from the first time on. */
-static bool note_verified(Work *work, const char *address, GError **error)
-{
-    KnownAddress *found;
-    if (!address_look_up(work_store(work), address, &found, error))
-        return false;
-    g_autoptr(KnownAddress) known = found;
-    return !known || known->verified_at != 0 || address_set_verified(work_store(work), address, work_now(work), error);
-}
-
 bool sign_in_begin(Work *work, const char *link, const char *agent, SignIn *result, char **token, GError **error)
 {
+    Store *store = work_store(work);
     char fresh[PENDING_TOKEN_CHARS + 1];
     g_autoptr(GError) fault = NULL;
-    g_autoptr(Session) found = session_find_link(work_store(work), link, work_now(work), &fault);
-    if (found && !pending_token_new(fresh, error))
-        return false;
+    g_autoptr(Session) session = session_find_link(store, link, work_now(work), &fault);
     *result = SIGN_IN_UNKNOWN;
-    if (found && session_begin(work_store(work), link, fresh, agent, work_now(work), &fault)) {
-        work_log(work, "-", "sign-in address=<%s> result=done", found->address);
-        *result = SIGN_IN_DONE;
-        *token = g_strdup(fresh);
-        return note_verified(work, found->address, error);
-    }
-    return fail_unless(error, FAIL_MISSING, &fault);
+    if (session && !pending_token_new(fresh, error))
+        return false;
+    if (!session || !session_begin(store, link, fresh, agent, work_now(work), &fault))
+        return fail_unless(error, FAIL_MISSING, &fault);
+    work_log(work, "-", "sign-in address=<%s> result=done", session->address);
+    *result = SIGN_IN_DONE;
+    *token = g_strdup(fresh);
+    /* The person who has the link has shown that the address is his own, from the first time on. */
+    KnownAddress *found;
+    if (!address_look_up(store, session->address, &found, error))
+        return false;
+    g_autoptr(KnownAddress) known = found;
+    return !known || known->verified_at != 0 ||
+           address_set_verified(store, session->address, work_now(work), error);
 }
 
 /* ---- who is signed in ---- */

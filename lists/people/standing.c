@@ -23,42 +23,29 @@ void standing_free(Standing *standing)
     g_free(standing);
 }
 
-static bool read_user(Standing *standing, Store *store, const char *user_id, GError **error)
-{
-    g_autoptr(User) user = user_find(store, user_id, error);
-    g_auto(GStrv) domains = user ? domain_owned(store, user_id, error) : NULL;
-    for (char **one = domains; one && *one; one++)
-        g_hash_table_add(standing->domains, g_strdup(*one));
-    standing->site = user && user->server_owner;
-    return domains != NULL;
-}
-
-static bool read_roles(Standing *standing, Store *store, const SignedIn *person, GError **error)
-{
-    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
-    criteria.roles = 1u << ROLE_OWNER | 1u << ROLE_MODERATOR;
-    if (*person->user_id)
-        criteria.user_id = person->user_id;
-    else
-        criteria.address = person->address;
-    g_autoptr(GPtrArray) members = member_page(store, &criteria, NULL, ROLES, NULL, error);
-    for (guint i = 0; members && i < members->len; i++) {
-        const Member *member = members->pdata[i];
-        g_hash_table_add(member->role == ROLE_OWNER ? standing->owned : standing->moderated, g_strdup(member->list_id));
-    }
-    return members != NULL;
-}
-
 Standing *standing_new(Store *store, const SignedIn *person, GError **error)
 {
     g_autoptr(Standing) standing = g_new0(Standing, 1);
     standing->domains = set_new();
     standing->owned = set_new();
     standing->moderated = set_new();
-    if ((*person->user_id && !read_user(standing, store, person->user_id, error)) ||
-        !read_roles(standing, store, person, error))
-        return NULL;
-    return g_steal_pointer(&standing);
+    MemberCriteria criteria = sign_in_criteria(person);
+    criteria.roles = 1u << ROLE_OWNER | 1u << ROLE_MODERATOR;
+    if (*person->user_id) {
+        g_autoptr(User) user = user_find(store, person->user_id, error);
+        g_auto(GStrv) domains = user ? domain_owned(store, person->user_id, error) : NULL;
+        if (!domains)
+            return NULL;
+        for (char **one = domains; *one; one++)
+            g_hash_table_add(standing->domains, g_strdup(*one));
+        standing->site = user->server_owner;
+    }
+    g_autoptr(GPtrArray) members = member_page(store, &criteria, NULL, ROLES, NULL, error);
+    for (guint i = 0; members && i < members->len; i++) {
+        const Member *member = members->pdata[i];
+        g_hash_table_add(member->role == ROLE_OWNER ? standing->owned : standing->moderated, g_strdup(member->list_id));
+    }
+    return members ? g_steal_pointer(&standing) : NULL;
 }
 
 bool standing_any(const Standing *standing)

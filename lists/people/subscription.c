@@ -11,7 +11,6 @@
 #include "lists/letters/letter.h"
 #include "lists/letters/moderator_letter.h"
 #include "lists/letters/token_return.h"
-#include "lists/people/departure.h"
 #include "lists/people/leave.h"
 #include "lists/people/leave_brake.h"
 #include "lists/people/roster.h"
@@ -19,6 +18,7 @@
 #include "lists/people/workflow.h"
 #include "store/lists/list_setting.h"
 #include "store/people/ban.h"
+#include "store/people/departure.h"
 #include "store/people/user.h"
 #include "store/posts/autoresponse.h"
 
@@ -86,16 +86,44 @@ static char *asked_text(const Work *work, const List *list, const Pending *reque
     return letter_sentence(work, list, language, key, values);
 }
 
-static bool write_token(Work *work, const List *list, const Pending *request, const TokenLetter *about,
-                        const char *token, GError **error)
+/* ---- steps ---- */
+
+static void tell_opened(Work *work, const List *list, const Pending *request, const char *waits_for)
 {
+    if (request->kind == PENDING_JOIN || request->kind == PENDING_LEAVE)
+        event_tell(work, EVENT_REQUEST_OPENED, list->list_id,
+                   json_pack("{ss ss sI ss}", "kind", pending_kind_text(request->kind), "email", request->address,
+                             "number", (json_int_t)request->number, "waits_for", waits_for));
+}
+
+bool subscription_send_token(Work *work, const List *list, Pending *request, const TokenLetter *about,
+                             SubscriptionResult *result, GError **error)
+{
+    char token[PENDING_TOKEN_CHARS + 1];
+    bool allowed;
+    /* Where the answer concerns more than the list, neither its language nor its name is used. */
+    bool of_site = request->kind == PENDING_CHANGE_ADDRESS;
+    g_autofree char *to = address_stored(work_store(work), about->to, error);
+    const LetterAsking asking = {.address = about->to, .kind = pending_kind_text(request->kind), .of_site = of_site,
+                                 .of_member = request->kind != PENDING_JOIN &&
+                                              mailbox_same(about->to, request->address),
+                                 .vouched = request->facts & (FACT_CONFIRMED | FACT_APPROVED)};
+    if (!to || !letter_asking_allowed(work, list, &asking, &allowed, error))
+        return false;
+    *result = allowed ? SUBSCRIPTION_ASKED_PERSON : SUBSCRIPTION_LIMITED;
+    if (!allowed)
+        return true;
+    request->waits_for = PENDING_PERSON;
+    request->asked_at = work_now(work);
+    request->expires_at = work_now(work) + work_site(work)->pending_request_life;
+    if (!pending_token_new(token, error) || !pending_put(work_store(work), request, token, error))
+        return false;
+
     g_auto(TokenReturn) back = {0};
     token_return_make(work, list, about->no_answer ? "" : token, &back);
     int64_t days = (request->expires_at - work_now(work)) / (24 * 3600 * CLOCK_SECOND);
     g_autofree char *left = g_strdup_printf("%" G_GINT64_FORMAT, MAX(days, 1));
-    /* Where the answer concerns more than the list, neither its language nor its name is used. */
-    bool of_site = request->kind == PENDING_CHANGE_ADDRESS;
-    g_autofree char *language = letter_language(work, of_site ? NULL : list, about->to);
+    g_autofree char *language = letter_language(work, of_site ? NULL : list, to);
     g_autofree char *asked = asked_text(work, list, request, language);
     g_autofree char *page = about->no_answer ? g_strdup("") : letter_page(work, list, language, "confirm", token);
     TemplateValue values[7 + TOKEN_VALUES + 1] = {{"address", request->address},
@@ -109,46 +137,9 @@ static bool write_token(Work *work, const List *list, const Pending *request, co
         values[7 + at] = about->values[at];
     ListLetter letter = {.template = about->template, .values = values, .language = language,
                          .from_name = of_site ? NULL : list->settings->display_name,
-                         .from = about->no_answer ? work_site(work)->site_owner : back.address, .to = about->to,
+                         .from = about->no_answer ? work_site(work)->site_owner : back.address, .to = to,
                          .personal = true};
-    return work_letter(work, list, &letter, error);
-}
-
-/* ---- steps ---- */
-
-static void tell_opened(Work *work, const List *list, const Pending *request, const char *waits_for)
-{
-    if (request->kind == PENDING_JOIN || request->kind == PENDING_LEAVE)
-        event_tell(work, EVENT_REQUEST_OPENED, list->list_id,
-                   json_pack("{ss ss sI ss}", "kind", pending_kind_text(request->kind), "email", request->address,
-                             "number", (json_int_t)request->number, "waits_for", waits_for));
-}
-
-bool subscription_send_token(Work *work, const List *list, Pending *request, const TokenLetter *letter,
-                             SubscriptionResult *result, GError **error)
-{
-    char token[PENDING_TOKEN_CHARS + 1];
-    bool allowed;
-    g_autofree char *stored = address_stored(work_store(work), letter->to, error);
-    TokenLetter own = *letter;
-    if (!stored)
-        return false;
-    own.to = stored;
-    const LetterAsking asking = {.address = letter->to, .kind = pending_kind_text(request->kind),
-                                 .of_site = request->kind == PENDING_CHANGE_ADDRESS,
-                                 .of_member = request->kind != PENDING_JOIN &&
-                                              mailbox_same(letter->to, request->address),
-                                 .vouched = request->facts & (FACT_CONFIRMED | FACT_APPROVED)};
-    if (!letter_asking_allowed(work, list, &asking, &allowed, error))
-        return false;
-    *result = allowed ? SUBSCRIPTION_ASKED_PERSON : SUBSCRIPTION_LIMITED;
-    if (!allowed)
-        return true;
-    request->waits_for = PENDING_PERSON;
-    request->asked_at = work_now(work);
-    request->expires_at = work_now(work) + work_site(work)->pending_request_life;
-    if (!pending_token_new(token, error) || !pending_put(work_store(work), request, token, error) ||
-        !write_token(work, list, request, &own, token, error))
+    if (!work_letter(work, list, &letter, error))
         return false;
     tell_opened(work, list, request, "subscriber");
     return true;
@@ -179,23 +170,6 @@ bool subscription_answered(Work *work, const List *list, const Pending *request,
     return autoresponse_forget(work_store(work), list->list_id, asking_template(request), request->address, error);
 }
 
-/* A program that asks, has the request discarded and asks again, sends one letter a day. One that was answered does not
- * count, since a person may well join, leave and join on one day; nor does mail, whose sender can have nothing
- * discarded. */
-static bool ask_person(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
-{
-    TokenLetter letter = {.template = asking_template(request), .to = request->address};
-    bool first = true, worded;
-    if (!letter_is_worded_below(work, list, request->address, letter.template, &worded, error))
-        return false;
-    request->facts = (request->facts & ~(unsigned)FACT_WORDED) | (worded ? FACT_WORDED : 0);
-    if ((work_actor(work)->role == ACTOR_OPERATOR || work_actor(work)->role == ACTOR_OWNER) &&
-        !first_today(work, list, request->address, letter.template, &first, error))
-        return false;
-    *result = SUBSCRIPTION_LIMITED;
-    return !first || subscription_send_token(work, list, request, &letter, result, error);
-}
-
 static bool ask_moderator(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
 {
     *result = SUBSCRIPTION_ASKED_MODERATOR;
@@ -224,23 +198,6 @@ bool subscription_end(Work *work, const Pending *request, GError **error)
     return request->number == 0 || pending_remove(work_store(work), request->number, TOKEN_USED, error);
 }
 
-/* Adds the member as it was asked for. *added: false when there is one already. */
-static bool add_member(Work *work, const List *list, const Pending *request, bool *added, GError **error)
-{
-    Store *store = work_store(work);
-    g_autoptr(GError) refusal = NULL;
-    Preferences wants = preferences_unset;
-    wants.delivery_mode = request->delivery_mode;
-    wants.delivery_status = request->delivery_status;
-    *added = request->as_user ? member_add_user(store, list->list_id, ROLE_MEMBER, request->address, &refusal)
-                              : member_add(store, list->list_id, ROLE_MEMBER, request->address, request->display_name,
-                                           &wants, &refusal);
-    if (*added)
-        return !request->as_user || preferences_are_unset(&wants) ||
-               member_set_preferences(store, list->list_id, ROLE_MEMBER, request->address, &wants, error);
-    return fail_unless(error, FAIL_EXISTS, &refusal);
-}
-
 bool subscription_may_write(Work *work, const List *list, const Pending *request, const char *kind, bool *may,
                             GError **error)
 {
@@ -259,18 +216,34 @@ static bool note_verified(Work *work, const Pending *request, GError **error)
     return !proved || address_note_verified(work_store(work), request->address, work_now(work), error);
 }
 
+/* ---- what is asked for is done ---- */
+
 static bool do_join(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
 {
-    bool added;
-    if (!add_member(work, list, request, &added, error) || !note_verified(work, request, error))
+    Store *store = work_store(work);
+    const char *list_id = list->list_id, *address = request->address;
+    g_autoptr(GError) refusal = NULL;
+    Preferences wants = preferences_unset;
+    wants.delivery_mode = request->delivery_mode;
+    wants.delivery_status = request->delivery_status;
+    bool added = request->as_user ? member_add_user(store, list_id, ROLE_MEMBER, address, &refusal)
+                                  : member_add(store, list_id, ROLE_MEMBER, address, request->display_name, &wants,
+                                               &refusal);
+    if (!added && !fail_unless(error, FAIL_EXISTS, &refusal))
+        return false;
+    if (added && request->as_user && !preferences_are_unset(&wants) &&
+        !member_set_preferences(store, list_id, ROLE_MEMBER, address, &wants, error))
+        return false;
+    if (!note_verified(work, request, error))
         return false;
     *result = added ? SUBSCRIPTION_DONE : SUBSCRIPTION_NO_CHANGE;
     if (!added)
         return subscription_end(work, request, error);
-    if (!roster_came(work, list->list_id, ROLE_MEMBER, request->address, error))
+    if (!roster_came(work, list_id, ROLE_MEMBER, address, error))
         return false;
-    const TemplateValue values[] = {{"address", request->address}, {0}};
-    ListLetter welcome = {.template = "welcome", .values = values, .to = request->address};
+
+    const TemplateValue values[] = {{"address", address}, {0}};
+    ListLetter welcome = {.template = "welcome", .values = values, .to = address};
     bool welcomed = request->welcome == WELCOME_YES ||
                     (request->welcome == WELCOME_AS_LIST && list->settings->send_welcome_message);
     if (welcomed && !subscription_may_write(work, list, request, welcome.template, &welcomed, error))
@@ -280,17 +253,77 @@ static bool do_join(Work *work, const List *list, Pending *request, Subscription
             subscription_tell_owners(work, list, request, "member_joined", NULL, error));
 }
 
+/* token NULL: nothing undoes it. language is that of the member, who is one no more. */
+static bool say_goodbye(Work *work, const List *list, const Pending *request, const char *token, const char *language,
+                        GError **error)
+{
+    static const char *const hows[] = {[LEAVE_BY_MAIL] = "left_by_mail",
+                                       [LEAVE_BY_PAGE] = "left_by_page",
+                                       [LEAVE_BY_ONE_CLICK] = "left_by_click",
+                                       [LEAVE_BY_COMPLAINT] = "left_by_complaint"};
+    g_auto(TokenReturn) back = {0};
+    if (token)
+        token_return_make(work, list, token, &back);
+    g_autofree char *days = g_strdup_printf("%d", (int)(DEPARTURE_KEPT / (24 * 3600 * CLOCK_SECOND)));
+    const TemplateValue of_undo[] = {{"token", token}, {"days", days}, {0}};
+    g_autofree char *sentence = letter_sentence(work, list, language, token ? "undo" : "undo_none", of_undo);
+    g_autofree char *page = token ? letter_page(work, list, language, "confirm", token) : NULL;
+    g_autofree char *undo = g_strconcat(sentence, page ? "\n" : NULL, page, NULL);
+    g_autofree char *how = letter_sentence(work, list, language, token ? hows[request->way] : "undo_none", NULL);
+    const TemplateValue values[] = {
+        {"address", request->address}, {"undo", undo}, {"how", how}, {"mark", back.mark ? back.mark : ""}, {0}};
+    ListLetter letter = {.template = list->settings->send_goodbye_message ? "goodbye" : "left",
+                         .values = values,
+                         .language = language,
+                         .from = back.address,
+                         .from_name = token ? list->settings->display_name : NULL,
+                         .to = request->address,
+                         .must_say = "undo"};
+    return work_letter(work, list, &letter, error);
+}
+
+/* Remove the member, and write one letter: the list's goodbye, or a short one where the list sends none. After a way
+ * that a program may have used (leave_way_undone()) its token restores the membership with every option, once, within
+ * DEPARTURE_KEPT; any other way makes the token of an earlier departure good no more. */
 static bool do_leave(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
 {
-    bool left;
-    g_autofree char *name = letter_member_name(work, list, request->address);
-    if (!departure_carry_out(work, list, request, &left, &subscription->told, error))
+    Store *store = work_store(work);
+    char token[PENDING_TOKEN_CHARS + 1];
+    Member *found;
+    if (!member_look_up(store, list->list_id, ROLE_MEMBER, request->address, &found, error))
         return false;
-    subscription->result = left ? SUBSCRIPTION_DONE : SUBSCRIPTION_NO_CHANGE;
-    return subscription_end(work, request, error) &&
-           (!left || !list->settings->admin_notify_mchanges ||
+    g_autoptr(Member) member = found;
+    subscription->result = member ? SUBSCRIPTION_DONE : SUBSCRIPTION_NO_CHANGE;
+    if (!member)
+        return subscription_end(work, request, error);
+
+    bool undone = leave_way_undone((LeaveWay)request->way);
+    bool told = undone || list->settings->send_goodbye_message;
+    if (told && !subscription_may_write(work, list, request, "goodbye", &told, error))
+        return false;
+    subscription->told = told;
+    bool with_token = undone && told;
+    /* The letters are about a member; so what is known of one is read before the row goes. */
+    g_autofree char *name = letter_member_name(work, list, request->address);
+    g_autofree char *language = letter_language(work, list, member->address);
+    const Departure departure = {.list_id = list->list_id,
+                                 .address = member->address,
+                                 .way = request->way,
+                                 .counts = leave_brake_concerns(request),
+                                 .left_at = work_now(work)};
+    if ((with_token && !pending_token_new(token, error)) ||
+        !(undone ? departure_record(store, &departure, with_token ? token : NULL, error)
+                 : departure_withdraw(store, list->list_id, member->address, error)) ||
+        !member_remove(store, list->list_id, ROLE_MEMBER, member->address, error) ||
+        !roster_left(work, list->list_id, request->address, leave_way_text((LeaveWay)request->way), error))
+        return false;
+    return (!told || say_goodbye(work, list, request, with_token ? token : NULL, language, error)) &&
+           subscription_end(work, request, error) &&
+           (!list->settings->admin_notify_mchanges ||
             subscription_tell_owners(work, list, request, "member_left", name, error));
 }
+
+/* ---- what a request needs next ---- */
 
 void subscription_note(Work *work, const List *list, const Pending *request, Subscription *subscription)
 {
@@ -319,7 +352,9 @@ static SubscriptionPolicy policy_for(const List *list, const Pending *request)
 static bool advance_membership(Work *work, const List *list, Pending *request, Subscription *subscription,
                                GError **error)
 {
-    bool join = request->kind == PENDING_JOIN, waits = false, done;
+    bool join = request->kind == PENDING_JOIN, waits = false, worded, first = true, done;
+    ActorRole role = work_actor(work)->role;
+    TokenLetter asks = {.template = asking_template(request), .to = request->address};
     WorkflowStep step = workflow_next(policy_for(list, request), request->facts);
     if ((join && step != WORKFLOW_DO && !note_verified(work, request, error)) ||
         (!join && step == WORKFLOW_DO && !leave_brake_ask(work, list, request, &waits, error)))
@@ -327,7 +362,16 @@ static bool advance_membership(Work *work, const List *list, Pending *request, S
     request->facts |= waits ? FACT_BRAKED : 0;
     switch (workflow_next(policy_for(list, request), request->facts)) {
     case WORKFLOW_ASK_PERSON:
-        done = ask_person(work, list, request, &subscription->result, error);
+        if (!letter_is_worded_below(work, list, request->address, asks.template, &worded, error))
+            return false;
+        request->facts = (request->facts & ~(unsigned)FACT_WORDED) | (worded ? FACT_WORDED : 0);
+        /* A program that asks, has the request discarded and asks again, sends one letter a day. One that was answered
+         * does not count, nor does mail, whose sender can have nothing discarded. */
+        if ((role == ACTOR_OPERATOR || role == ACTOR_OWNER) &&
+            !first_today(work, list, request->address, asks.template, &first, error))
+            return false;
+        subscription->result = SUBSCRIPTION_LIMITED;
+        done = !first || subscription_send_token(work, list, request, &asks, &subscription->result, error);
         break;
     case WORKFLOW_ASK_MODERATOR:
         done = ask_moderator(work, list, request, &subscription->result, error);
@@ -341,11 +385,15 @@ static bool advance_membership(Work *work, const List *list, Pending *request, S
     return done;
 }
 
-/* The same for a request that has waited: the address may have been banned meanwhile. */
-static bool resume_membership(Work *work, const List *list, Pending *request, Subscription *subscription,
-                              GError **error)
+bool subscription_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
 {
     g_autofree char *banned = NULL;
+    if (request->kind == PENDING_CHANGE_ADDRESS)
+        return change_address_advance(work, list, request, subscription, error);
+    if (request->kind == PENDING_SET)
+        return options_advance(work, list, request, subscription, error);
+
+    /* The request has waited, so the address may have been banned meanwhile. */
     if (request->kind == PENDING_JOIN && !(request->facts & FACT_APPROVED) &&
         !ban_check(work_store(work), list->list_id, request->address, NULL, &banned, error))
         return false;
@@ -354,18 +402,6 @@ static bool resume_membership(Work *work, const List *list, Pending *request, Su
     subscription->result = SUBSCRIPTION_BANNED;
     subscription_note(work, list, request, subscription);
     return subscription_end(work, request, error);
-}
-
-bool subscription_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
-{
-    switch (request->kind) {
-    case PENDING_CHANGE_ADDRESS:
-        return change_address_advance(work, list, request, subscription, error);
-    case PENDING_SET:
-        return options_advance(work, list, request, subscription, error);
-    default:
-        return resume_membership(work, list, request, subscription, error);
-    }
 }
 
 /* Does what waits already need nothing more now? */

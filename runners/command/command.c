@@ -19,7 +19,6 @@
 #include "lists/people/change_address.h"
 #include "lists/people/confirm.h"
 #include "lists/people/join.h"
-#include "lists/people/join_form.h"
 #include "lists/people/leave.h"
 #include "lists/people/options.h"
 #include "lists/people/sign_in.h"

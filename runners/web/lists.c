@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "lists/people/join_form.h"
+#include "lists/people/join.h"
 #include "mail/visible.h"
 #include "runners/web/form_mark.h"
 #include "runners/web/web.h"

@@ -3,7 +3,7 @@
 /* Changes of address, asked for by mail, on pages and by an operator. */
 #include "lists/keys.h"
 #include "lists/people/change_address.h"
-#include "lists/people/join_form.h"
+#include "lists/people/join.h"
 #include "lists/people/request.h"
 #include "lists/people/sign_in.h"
 #include "lists/people/standing.h"

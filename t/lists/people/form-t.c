@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* Nobody is bombed by forms for joining, and nobody is kept out by those that others fill in. */
-#include "lists/people/join_form.h"
+#include "lists/people/join.h"
 #include "lists/people/leave.h"
 #include "lists/people/workflow.h"
 #include "store/people/account.h"
