@@ -23,19 +23,6 @@ Autorespond autorespond_action(const List *list, AutorespondTo to)
     return *(const int *)((const char *)list->settings + settings[to].action);
 }
 
-static bool send_answer(Work *work, const List *list, const AutorespondMail *mail, GError **error)
-{
-    const char *text = *(char *const *)((const char *)list->settings + settings[mail->to].text);
-    g_autofree char *language = letter_language(work, list, mail->sender);
-    g_autofree char *filled = text && *text ? letter_fill(work, list, text, NULL)
-                                            : letter_sentence(work, list, language, "autoresponse_text", NULL);
-    g_autofree char *subject = template_brief(mail->subject && *mail->subject ? mail->subject : "-");
-    const TemplateValue values[] = {{"text", filled}, {"subject", subject}, {0}};
-    ListLetter letter = {.template = "autoresponse", .values = values, .language = language, .to = mail->sender,
-                         .in_reply_to = mail->message_id ? mail->message_id : ""};
-    return work_letter(work, list, &letter, error);
-}
-
 bool autorespond(Work *work, const List *list, const AutorespondMail *mail, GError **error)
 {
     bool due, allowed;
@@ -50,5 +37,15 @@ bool autorespond(Work *work, const List *list, const AutorespondMail *mail, GErr
         return true;
     if (!letter_allowed(work, list, mail->sender, &allowed, error))
         return false;
-    return !allowed || send_answer(work, list, mail, error);
+    if (!allowed)
+        return true;
+    const char *text = *(char *const *)((const char *)list->settings + settings[mail->to].text);
+    g_autofree char *language = letter_language(work, list, mail->sender);
+    g_autofree char *filled = text && *text ? letter_fill(work, list, text, NULL)
+                                            : letter_sentence(work, list, language, "autoresponse_text", NULL);
+    g_autofree char *subject = template_brief(mail->subject && *mail->subject ? mail->subject : "-");
+    const TemplateValue values[] = {{"text", filled}, {"subject", subject}, {0}};
+    ListLetter letter = {.template = "autoresponse", .values = values, .language = language, .to = mail->sender,
+                         .in_reply_to = mail->message_id ? mail->message_id : ""};
+    return work_letter(work, list, &letter, error);
 }

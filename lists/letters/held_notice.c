@@ -151,27 +151,19 @@ static int64_t item(const Items *items, unsigned at)
     return g_array_index(items->numbers, int64_t, at);
 }
 
-/* Their messages, where the list attaches any, as far as there is room for the start of each. */
-static bool read_messages(Work *work, const List *list, const Items *items, GPtrArray *messages, GError **error)
+/* A letter about these posts; its template, further values and requests are the caller's. */
+static bool tell_of_many(Work *work, const List *list, Items *items, ModeratorLetter *letter, GError **error)
 {
-    if (!list->settings->admin_notify_held_with_attachment || items->numbers->len > ATTACH_MAX / ATTACH_LEAST)
-        return true;
-    for (unsigned at = 0; at < items->numbers->len; at++) {
+    unsigned count = items->numbers->len;
+    /* The list may attach messages, as far as there is room for the start of each. */
+    bool attaches = list->settings->admin_notify_held_with_attachment && count <= ATTACH_MAX / ATTACH_LEAST;
+    g_autoptr(GPtrArray) messages = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    for (unsigned at = 0; attaches && at < count; at++) {
         g_autoptr(Held) held = held_find(work_store(work), item(items, at), error);
         if (!held)
             return false;
         g_ptr_array_add(messages, g_bytes_ref(held->message));
     }
-    return true;
-}
-
-/* A letter about these posts; its template, further values and requests are the caller's. */
-static bool tell_of_many(Work *work, const List *list, Items *items, ModeratorLetter *letter, GError **error)
-{
-    g_autoptr(GPtrArray) messages = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
-    if (!read_messages(work, list, items, messages, error))
-        return false;
-    unsigned count = items->numbers->len;
     g_autoptr(GBytes) first = messages->len > 0 ? g_ptr_array_steal_index(messages, 0) : NULL;
     letter->letter.attach = first ? NOTICE_MESSAGE : NOTICE_ALONE;
     letter->attached = first ? "attached_starts" : "attached_none";

@@ -145,14 +145,6 @@ static bool has_subject(const char *text)
     return g_ascii_strncasecmp(text, "Subject:", strlen("Subject:")) == 0;
 }
 
-/* The file that a URI of the installation names, NULL: there is none. */
-static char *load_installed(const Work *work, const List *list, const char *language, const char *uri)
-{
-    g_autofree char *own = NULL;
-    const char *file = template_installed(uri, &own);
-    return file ? load_file(work, list, own ? own : language, file) : NULL;
-}
-
 char *letter_text(const Work *work, const List *list, const char *language, const char *template, GError **error)
 {
     const TemplateName *name = template_name_find(template);
@@ -162,9 +154,11 @@ char *letter_text(const Work *work, const List *list, const char *language, cons
     if (name && !template_text_find(work_store(work), name->mailman, whose, wanted, &found, error))
         return NULL;
     g_autoptr(TemplateText) row = found;
-    g_autofree char *set = !row            ? NULL
-                           : row->text ? g_steal_pointer(&row->text)
-                                       : load_installed(work, whose, wanted, row->uri);
+    g_autofree char *set = row ? g_steal_pointer(&row->text) : NULL, *own = NULL;
+    if (row && !set) { /* a URI of the installation may name a file, and a language of its own */
+        const char *installed = template_installed(row->uri, &own);
+        set = installed ? load_file(work, whose, own ? own : wanted, installed) : NULL;
+    }
     if (set && has_subject(set))
         return g_steal_pointer(&set);
     g_autofree char *file = load_file(work, whose, wanted, name && name->file ? name->file : template);
@@ -198,49 +192,6 @@ char *letter_language(const Work *work, const List *list, const char *address)
     return language ? language : g_strdup(list ? list->settings->preferred_language : LANGUAGE_DEFAULT);
 }
 
-/* The text with the placeholder of what it must say, where it has it not; consumes it. g_free() */
-static char *with_placeholder(char *text, const char *name)
-{
-    g_autofree char *short_form = g_strdup_printf("$%s", name), *long_form = g_strdup_printf("${%s}", name);
-    if (strstr(text, short_form) || strstr(text, long_form))
-        return text;
-    char *longer = g_strconcat(g_strchomp(text), "\n\n", short_form, "\n", NULL);
-    g_free(text);
-    return longer;
-}
-
-/* A letter to one address, or to those that were given. */
-static char **recipients_of(const ListLetter *letter)
-{
-    if (letter->recipients)
-        return letter->recipients;
-    const char *const one[] = {letter->to && *letter->to ? letter->to : NULL, NULL};
-    return g_strdupv((char **)one);
-}
-
-/* Copies values, with the reasons among them in the language; kept frees what was made. */
-static void translate_values(const Work *work, const List *list, const char *language, const TemplateValue *values,
-                             TemplateValue copies[VALUES_MAX], GPtrArray *kept)
-{
-    static const char *const names[] = {"reasons", "reason", "items", "data", "why", "outcome", NULL};
-    for (size_t at = 0; values && values[at].name && at < VALUES_MAX - 1; at++) {
-        copies[at] = values[at];
-        if (!values[at].value || !g_strv_contains(names, values[at].name))
-            continue;
-        char *translated = reason_translate(work, list, language, values[at].value);
-        g_ptr_array_add(kept, translated);
-        copies[at].value = translated;
-    }
-}
-
-/* Values make lines longer than their template has them. The Subject stays one line. */
-static char *fold_letter(const char *text)
-{
-    const char *body = has_subject(text) ? strchrnul(text, '\n') : text;
-    g_autofree char *subject = g_strndup(text, (size_t)(body - text)), *folded = fold_paragraphs(body);
-    return g_strconcat(subject, folded, NULL);
-}
-
 static void read_mark(const LoopKeys *keys, GBytes *octets, LoopMark *mark)
 {
     g_autoptr(Message) message = octets ? message_new(octets) : NULL;
@@ -261,33 +212,17 @@ bool letter_mark(Work *work, const ListLetter *letter, LoopMark *mark, GError **
     return true;
 }
 
-/* Put the mark before the letter's other fields: it has been where the mails have been that it is about. */
-static bool add_mark(Work *work, const List *list, const ListLetter *letter, const char *id, GPtrArray *pieces,
-                     GError **error)
+/* Make the letter's Subject and text from its template, in the language of who reads it; g_free(). *text is NULL where
+ * there is no such template, which the log is told. False: the store failed. */
+static bool make_text(const Work *work, const List *list, const ListLetter *letter, char **text, GError **error)
 {
-    g_auto(LoopMark) own = {0};
-    if (!letter->mark && !letter_mark(work, letter, &own, error))
-        return false;
-    const LoopKeys *keys = work_loop_keys(work, error);
-    if (!keys)
-        return false;
-    const LoopMark *mark = letter->mark ? letter->mark : &own;
-    g_autofree char *value = loop_mark_make(keys, mark, LOOP_LETTER, list->id, id, mark->origin);
-    char *field = g_strdup_printf(LOOP_MARK_FIELD ": %s\r\n", value);
-    g_ptr_array_insert(pieces, 0, g_bytes_new_take(field, strlen(field)));
-    return true;
-}
-
-bool work_letter(Work *work, const List *list, const ListLetter *letter, GError **error)
-{
+    static const char *const reasons[] = {"reasons", "reason", "items", "data", "why", "outcome", NULL};
     g_autoptr(GError) why = NULL;
-    g_auto(GStrv) recipients = recipients_of(letter);
-    if (!*recipients)
-        return true;
+    const char *to = letter->recipients ? NULL : letter->to;
+    *text = NULL;
     g_autofree char *language = letter->language ? g_strdup(letter->language)
-                                : letter->to && !letter->recipients
-                                    ? letter_language(work, words_of(list, letter->template), letter->to)
-                                    : g_strdup(list->settings->preferred_language);
+                                : to ? letter_language(work, words_of(list, letter->template), to)
+                                     : g_strdup(list->settings->preferred_language);
     g_autofree char *template = letter_text(work, list, language, letter->template, &why);
     if (!template && !g_error_matches(why, FAIL, FAIL_MISSING))
         return fail_with(error, &why);
@@ -296,22 +231,54 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
                  why->message);
         return true;
     }
-    if (letter->must_say)
-        template = with_placeholder(template, letter->must_say);
+    if (letter->must_say) {
+        g_autofree char *placeholder = g_strdup_printf("$%s", letter->must_say);
+        g_autofree char *long_form = g_strdup_printf("${%s}", letter->must_say), *before = NULL;
+        if (!strstr(template, placeholder) && !strstr(template, long_form)) {
+            before = template;
+            template = g_strconcat(g_strchomp(before), "\n\n", placeholder, "\n", NULL);
+        }
+    }
+
     TemplateValue values[VALUES_MAX] = {0};
     g_autoptr(GPtrArray) kept = g_ptr_array_new_with_free_func(g_free);
-    translate_values(work, list, language, letter->values, values, kept);
-    const char *to = letter->recipients ? NULL : letter->to;
-    g_autofree char *text = fill(work, list, to, template, values), *owner = list_address(list, "owner");
+    for (size_t at = 0; letter->values && letter->values[at].name && at < VALUES_MAX - 1; at++) {
+        values[at] = letter->values[at];
+        if (!values[at].value || !g_strv_contains(reasons, values[at].name))
+            continue;
+        char *translated = reason_translate(work, list, language, values[at].value);
+        g_ptr_array_add(kept, translated);
+        values[at].value = translated;
+    }
+
+    /* Values make lines longer than their template has them. The Subject stays one line. */
+    g_autofree char *filled = fill(work, list, to, template, values);
+    const char *body = has_subject(filled) ? strchrnul(filled, '\n') : filled;
+    g_autofree char *subject = g_strndup(filled, (size_t)(body - filled)), *folded = fold_paragraphs(body);
+    *text = g_strconcat(subject, folded, NULL);
+    return true;
+}
+
+bool work_letter(Work *work, const List *list, const ListLetter *letter, GError **error)
+{
+    const char *const one[] = {letter->to && *letter->to ? letter->to : NULL, NULL};
+    g_auto(GStrv) recipients = letter->recipients ? letter->recipients : g_strdupv((char **)one);
+    char *made;
+    if (!*recipients)
+        return true;
+    if (!make_text(work, list, letter, &made, error))
+        return false;
+    g_autofree char *text = made, *owner = list_address(list, "owner");
+    if (!text)
+        return true;
     g_autofree char *id = notice_id(letter->template, list->mail_host);
     const char *sender = letter->envelope_sender ? letter->envelope_sender : "";
-    g_autofree char *folded = fold_letter(text);
     bool of_site = !words_of(list, letter->template);
     Notice notice = {.from_name = letter->from_name,
                      .from = letter->from ? letter->from : owner,
                      .to = letter->to,
                      .reply_to = letter->reply_to,
-                     .text = folded,
+                     .text = text,
                      .id = id,
                      .in_reply_to = letter->in_reply_to,
                      .date = letter->date ? letter->date : work_now(work),
@@ -322,8 +289,19 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
                      .further = letter->further,
                      .most = letter->most};
     g_autoptr(GPtrArray) pieces = notice_compose(&notice);
-    if (!add_mark(work, list, letter, id, pieces, error))
+
+    /* The mark stands before the other fields: the letter has been where the mails have been that it is about. */
+    g_auto(LoopMark) own = {0};
+    if (!letter->mark && !letter_mark(work, letter, &own, error))
         return false;
+    const LoopMark *mark = letter->mark ? letter->mark : &own;
+    const LoopKeys *keys = work_loop_keys(work, error);
+    if (!keys)
+        return false;
+    g_autofree char *value = loop_mark_make(keys, mark, LOOP_LETTER, list->id, id, mark->origin);
+    char *field = g_strdup_printf(LOOP_MARK_FIELD ": %s\r\n", value);
+    g_ptr_array_insert(pieces, 0, g_bytes_new_take(field, strlen(field)));
+
     json_t *meta = json_object();
     meta_set_string(meta, META_TRACE, letter->trace);
     meta_set_string(meta, META_LIST, list->list_id);
@@ -341,14 +319,7 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
     return true;
 }
 
-/* Once a day, so that nobody wonders why there is no answer. */
-static bool tell_no_more(Work *work, const List *list, const char *address, int64_t most, GError **error)
-{
-    g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, most);
-    const TemplateValue values[] = {{"address", address}, {"number", number}, {"count", number}, {0}};
-    ListLetter letter = {.template = "no_more_today", .values = values, .to = address, .in_reply_to = ""};
-    return work_letter(work, list, &letter, error);
-}
+/* ---- how many letters may go ---- */
 
 /* A count that a letter needs room in. */
 typedef struct LetterLimit {
@@ -362,43 +333,44 @@ typedef struct LetterLimit {
 #define LIMITS_MAX 5
 #define SIGN_INS_AN_HOUR 3
 
-/* The site has taken as many forms, or sent as many links, as it may on a day: counts the refusal, of which the log has
- * one line an hour. */
-static bool note_form_limit(Work *work, AccountKind kind, int64_t most, GError **error)
-{
-    int64_t refused;
-    bool joins = kind == ACCOUNT_FORM_SITE;
-    if (!account_add(work_store(work), ACCOUNT_FORM_REFUSED, joins ? ACCOUNT_OF_SITE : "links", work_now(work),
-                     &refused, error))
-        return false;
-    if (refused == 1)
-        log_warn("%s max_form_letters_per_day %s today (%" G_GINT64_FORMAT "); %s",
-                 work_actor(work)->from ? work_actor(work)->from : "-",
-                 joins ? "forms to join were taken" : "links to sign in were sent", most,
-                 joins ? "whoever fills in one is told to ask by mail or to come again tomorrow"
-                       : "only those who run lists get one until tomorrow");
-    return true;
-}
-
 /* Is there room under this limit? The first time that there is none is recorded, so that it can be told once. */
 static bool ask_limit(Work *work, const List *list, const char *address, const LetterLimit *limit, bool *allowed,
                       GError **error)
 {
-    int64_t total;
-    if (!account_count(work_store(work), limit->kind, limit->who, work_now(work), &total, error))
+    Store *store = work_store(work);
+    int64_t total, refused, now = work_now(work);
+    if (!account_count(store, limit->kind, limit->who, now, &total, error))
         return false;
     *allowed = total < limit->most;
     if (*allowed)
         return true;
-    if (strcmp(limit->who, ACCOUNT_OF_SITE) == 0 && !note_form_limit(work, limit->kind, limit->most, error))
-        return false;
+
+    /* The site has taken as many forms, or sent as many links, as it may on a day: the log has one line an hour. */
+    if (strcmp(limit->who, ACCOUNT_OF_SITE) == 0) {
+        bool joins = limit->kind == ACCOUNT_FORM_SITE;
+        if (!account_add(store, ACCOUNT_FORM_REFUSED, joins ? ACCOUNT_OF_SITE : "links", now, &refused, error))
+            return false;
+        if (refused == 1)
+            log_warn("%s max_form_letters_per_day %s today (%" G_GINT64_FORMAT "); %s",
+                     work_actor(work)->from ? work_actor(work)->from : "-",
+                     joins ? "forms to join were taken" : "links to sign in were sent", limit->most,
+                     joins ? "whoever fills in one is told to ask by mail or to come again tomorrow"
+                           : "only those who run lists get one until tomorrow");
+    }
     if (!limit->quiet)
         work_log(work, list->list_id, "to=<%s> result=no-letter (%s: %" G_GINT64_FORMAT " today)", address,
                  account_kind_text(limit->kind), limit->most);
     if (total > limit->most)
         return true;
-    return account_add(work_store(work), limit->kind, limit->who, work_now(work), &total, error) &&
-           (!limit->told || tell_no_more(work, list, address, limit->most, error));
+    if (!account_add(store, limit->kind, limit->who, now, &total, error))
+        return false;
+    if (!limit->told)
+        return true;
+    /* Once a day, so that nobody wonders why there is no answer. */
+    g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, limit->most);
+    const TemplateValue values[] = {{"address", address}, {"number", number}, {"count", number}, {0}};
+    ListLetter letter = {.template = "no_more_today", .values = values, .to = address, .in_reply_to = ""};
+    return work_letter(work, list, &letter, error);
 }
 
 /* Count a letter to address under all limits, if each has room. */

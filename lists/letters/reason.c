@@ -52,30 +52,25 @@ static gboolean put_translation(const GMatchInfo *match, GString *result, void *
     return FALSE;
 }
 
-static char *translate_one(const Work *work, const List *list, const char *language, const char *line, char *text)
-{
-    g_auto(GStrv) parts = g_strsplit(line, ": ", 2);
-    if (!parts[0] || !parts[1])
-        return text;
-    g_auto(GStrv) names = placeholder_names(parts[1]);
-    const Reason reason = {work, list, language, parts[0], names};
-    g_autoptr(GRegex) pattern = make_pattern(parts[1]);
-    char *changed =
-        pattern ? g_regex_replace_eval(pattern, text, -1, 0, 0, put_translation, (void *)&reason, NULL) : NULL;
-    if (!changed)
-        return text;
-    g_free(text);
-    return changed;
-}
-
 char *reason_translate(const Work *work, const List *list, const char *language, const char *text)
 {
     char *result = g_utf8_make_valid(text, -1);
     g_autofree char *english = *text && !g_str_has_prefix(language, "en") ? template_load_from(NULL, "en", "answers")
                                                                           : NULL;
     g_auto(GStrv) lines = g_strsplit(english ? english : "", "\n", -1);
-    for (char **line = lines; *line; line++)
-        if (g_str_has_prefix(*line, KEY))
-            result = translate_one(work, list, language, *line, result);
+    for (char **line = lines; *line; line++) {
+        g_auto(GStrv) parts = g_str_has_prefix(*line, KEY) ? g_strsplit(*line, ": ", 2) : NULL;
+        if (!parts || !parts[0] || !parts[1])
+            continue;
+        g_auto(GStrv) names = placeholder_names(parts[1]);
+        Reason reason = {work, list, language, parts[0], names};
+        g_autoptr(GRegex) pattern = make_pattern(parts[1]);
+        char *changed =
+            pattern ? g_regex_replace_eval(pattern, result, -1, 0, 0, put_translation, &reason, NULL) : NULL;
+        if (changed) {
+            g_free(result);
+            result = changed;
+        }
+    }
     return result;
 }

@@ -29,21 +29,6 @@ bool template_host_valid(const char *word)
     return *word == '[' ? strchr(host, ':') && config_address_valid(host) : config_host_valid(host);
 }
 
-/* A URI that all parsers read alike: without a user, and with nothing in its host that only some take. */
-static GUri *parse(const char *uri, GError **error)
-{
-    g_autoptr(GUri) parsed = g_uri_parse(uri, G_URI_FLAGS_NONE, NULL);
-    const char *host = parsed ? g_uri_get_host(parsed) : NULL;
-    bool plain = host && *host && !g_uri_get_userinfo(parsed) && !strchr(uri, '\\') &&
-                 (config_host_valid(host) || config_address_valid(host));
-    for (const char *at = uri; plain && *at; at++)
-        plain = g_ascii_isgraph(*at);
-    if (!plain)
-        fail(error, FAIL_NEVER, "\"%s\" is no plain address of a web page; a user and password are given beside it",
-             uri);
-    return plain ? g_steal_pointer(&parsed) : NULL;
-}
-
 static bool is_named(const char *word, GUri *uri)
 {
     g_autofree char *host = NULL, *port = NULL;
@@ -56,13 +41,20 @@ static bool is_named(const char *word, GUri *uri)
 bool template_host_allows(const char *const *hosts, const char *place, const char *uri, bool *public_only,
                           GError **error)
 {
-    bool any = false;
     *public_only = false;
     if (!*place)
         return true;
-    g_autoptr(GUri) parsed = parse(uri, error);
-    if (!parsed)
-        return false;
+    /* All parsers must read it alike: there is no user in it, and nothing in its host that only some take. */
+    g_autoptr(GUri) parsed = g_uri_parse(uri, G_URI_FLAGS_NONE, NULL);
+    const char *host = parsed ? g_uri_get_host(parsed) : NULL;
+    bool plain = host && *host && !g_uri_get_userinfo(parsed) && !strchr(uri, '\\') &&
+                 (config_host_valid(host) || config_address_valid(host));
+    for (const char *at = uri; plain && *at; at++)
+        plain = g_ascii_isgraph(*at);
+    if (!plain)
+        return fail(error, FAIL_NEVER,
+                    "\"%s\" is no plain address of a web page; a user and password are given beside it", uri);
+    bool any = false;
     for (const char *const *word = hosts; word && *word; word++) {
         if (is_named(*word, parsed))
             return true;

@@ -41,13 +41,6 @@ static bool place_known(Store *store, const char *place, GError **error)
     return list != NULL;
 }
 
-static bool language_allowed(const char *language, GError **error)
-{
-    return !language || !*language ||
-           (g_ascii_isalpha(*language) && !language[strspn(language, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-")]) ||
-           fail(error, FAIL_NEVER, "\"%s\" is no language; allowed: a code such as en, de or zh_CN", language);
-}
-
 const char *template_installed(const char *uri, char **language)
 {
     *language = NULL;
@@ -78,40 +71,31 @@ bool template_file_allowed(const WorkSite *site, const char *uri, GError **error
                           site->templates ? site->templates : "which is not set");
 }
 
-/* Is there something below "mailman:///" that a file of the installation could be, by a path that goes down alone? */
-static bool installed_allowed(const char *uri, GError **error)
-{
-    g_autofree char *path = g_uri_unescape_string(uri + strlen(TEMPLATE_INSTALLED), NULL);
-    g_auto(GStrv) steps = g_strsplit(path ? path : "", "/", -1);
-    bool down = *steps != NULL;
-    for (char **step = steps; *step; step++)
-        down = down && **step && strcmp(*step, ".") != 0 && strcmp(*step, "..") != 0;
-    return down || fail(error, FAIL_NEVER, "\"%s\" names no template; wanted: " TEMPLATE_INSTALLED "[LANGUAGE/]NAME, "
-                        "without empty steps, \".\" and \"..\"", uri);
-}
-
-/* Control characters stand in no URI, and each parser reads them in its way. */
-static bool characters_allowed(const char *uri, GError **error)
-{
-    g_autofree char *decoded = g_uri_unescape_string(uri, NULL); /* NULL: a zero byte, or half an escape */
-    bool allowed = decoded != NULL;
-    for (const char *at = decoded; allowed && *at; at++)
-        allowed = !g_ascii_iscntrl(*at);
-    return allowed || fail(error, FAIL_NEVER, "the URI has a control character in it, or a \"%%\" that "
-                           "begins no escape");
-}
-
 /* *fault: what is wrong with it, though it may be kept. */
 static bool uri_allowed(const Work *work, const char *place, const char *uri, const char **fault, GError **error)
 {
     bool public_only;
     g_autofree char *language = NULL;
     *fault = "";
-    if (!characters_allowed(uri, error))
-        return false;
+    /* Control characters stand in no URI, and each parser reads them in its way. */
+    g_autofree char *decoded = g_uri_unescape_string(uri, NULL); /* NULL: a zero byte, or half an escape */
+    bool allowed = decoded != NULL;
+    for (const char *at = decoded; allowed && *at; at++)
+        allowed = !g_ascii_iscntrl(*at);
+    if (!allowed)
+        return fail(error, FAIL_NEVER,
+                    "the URI has a control character in it, or a \"%%\" that begins no escape");
+
+    /* Below "mailman:///" a path goes down alone. */
     if (g_str_has_prefix(uri, TEMPLATE_INSTALLED)) {
-        if (!installed_allowed(uri, error))
-            return false;
+        g_autofree char *path = g_uri_unescape_string(uri + strlen(TEMPLATE_INSTALLED), NULL);
+        g_auto(GStrv) steps = g_strsplit(path ? path : "", "/", -1);
+        bool down = *steps != NULL;
+        for (char **step = steps; *step; step++)
+            down = down && **step && strcmp(*step, ".") != 0 && strcmp(*step, "..") != 0;
+        if (!down)
+            return fail(error, FAIL_NEVER, "\"%s\" names no template; wanted: " TEMPLATE_INSTALLED "[LANGUAGE/]NAME, "
+                        "without empty steps, \".\" and \"..\"", uri);
         if (!template_installed(uri, &language))
             *fault = "it names no template of the installation";
         return true;
@@ -126,20 +110,6 @@ static bool uri_allowed(const Work *work, const char *place, const char *uri, co
     return template_host_allows(work_site(work)->template_hosts, place, uri, &public_only, error);
 }
 
-/* The text, or the URI, that the place has; NULL: none. False: the store failed. g_free() */
-static bool text_at(Store *store, const char *place, const char *name, const char *language, char **text,
-                    GError **error)
-{
-    g_autoptr(GPtrArray) all = template_text_all(store, place, error);
-    *text = NULL;
-    for (guint i = 0; all && i < all->len && !*text; i++) {
-        const TemplateText *one = all->pdata[i];
-        if (strcmp(one->name, name) == 0 && strcmp(one->language, language) == 0)
-            *text = g_strdup(*one->uri ? one->uri : one->text);
-    }
-    return all != NULL;
-}
-
 /* Put a row into the log of a list; domains and the site have none. */
 static bool log_text(Work *work, const TemplateText *kept, const char *before, const char *after, GError **error)
 {
@@ -150,16 +120,19 @@ static bool log_text(Work *work, const TemplateText *kept, const char *before, c
 
 bool template_set(Work *work, const TemplateText *text, GError **error)
 {
+    Store *store = work_store(work);
     const TemplateName *row = find_name(text->name, error);
-    const char *fault = "";
+    const char *fault = "", *said = text->language ? text->language : "", *before = NULL;
     bool from_uri = text->uri && *text->uri;
-    if (!row || !language_allowed(text->language, error) || !place_known(work_store(work), text->place, error))
+    if (!row)
         return false;
-    if (!template_place_allowed(row, text->place, error))
+    if (*said && (!g_ascii_isalpha(*said) || said[strspn(said, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-")]))
+        return fail(error, FAIL_NEVER, "\"%s\" is no language; allowed: a code such as en, de or zh_CN", said);
+    if (!place_known(store, text->place, error) || !template_place_allowed(row, text->place, error))
         return false;
     if (from_uri ? !uri_allowed(work, text->place, text->uri, &fault, error) : !template_check(row, text->text, error))
         return false;
-    g_autofree char *language = g_strdelimit(g_strdup(text->language ? text->language : ""), "-", '_');
+    g_autofree char *language = g_strdelimit(g_strdup(said), "-", '_');
     TemplateText kept = *text;
     kept.name = (char *)row->mailman;
     kept.language = language;
@@ -170,31 +143,32 @@ bool template_set(Work *work, const TemplateText *text, GError **error)
              "result=set", row->mailman, *language ? language : "any", place_word(text->place), work_by(work));
     if (from_uri && !g_str_has_prefix(text->uri, TEMPLATE_INSTALLED))
         timer_ask(work, "templates");
-    g_autofree char *before = NULL;
-    return text_at(work_store(work), kept.place, kept.name, language, &before, error) &&
-           template_text_put(work_store(work), &kept, error) &&
-           log_text(work, &kept, before, from_uri ? kept.uri : kept.text, error);
-}
 
-/* Log the texts of a template that are going away; language NULL: in all languages. */
-static bool log_unset(Work *work, const char *place, const char *name, const char *language, GError **error)
-{
-    g_autoptr(GPtrArray) all = template_text_all(work_store(work), place, error);
-    for (guint i = 0; all && i < all->len; i++) {
+    g_autoptr(GPtrArray) all = template_text_all(store, kept.place, error);
+    for (guint i = 0; all && i < all->len && !before; i++) {
         const TemplateText *one = all->pdata[i];
-        if (strcmp(one->name, name) == 0 && (!language || strcmp(one->language, language) == 0) &&
-            !log_text(work, one, *one->uri ? one->uri : one->text, NULL, error))
-            return false;
+        if (strcmp(one->name, kept.name) == 0 && strcmp(one->language, language) == 0)
+            before = *one->uri ? one->uri : one->text;
     }
-    return all != NULL;
+    return all && template_text_put(store, &kept, error) &&
+           log_text(work, &kept, before, from_uri ? kept.uri : kept.text, error);
 }
 
 bool template_unset(Work *work, const char *place, const char *name, const char *language, GError **error)
 {
+    Store *store = work_store(work);
     const TemplateName *row = find_name(name, error);
     g_autofree char *usual = language ? g_strdelimit(g_strdup(language), "-", '_') : NULL;
-    if (!row || !log_unset(work, place, row->mailman, usual, error) ||
-        !template_text_remove(work_store(work), place, row->mailman, usual, error))
+    g_autoptr(GPtrArray) all = row ? template_text_all(store, place, error) : NULL;
+    if (!all)
+        return false;
+    for (guint i = 0; i < all->len; i++) { /* the log has a row for each text that goes */
+        const TemplateText *one = all->pdata[i];
+        if (strcmp(one->name, row->mailman) == 0 && (!usual || strcmp(one->language, usual) == 0) &&
+            !log_text(work, one, *one->uri ? one->uri : one->text, NULL, error))
+            return false;
+    }
+    if (!template_text_remove(store, place, row->mailman, usual, error))
         return false;
     work_log(work, *place && *place != '@' ? place : "-", "template=%s language=%s place=%s by=<%s> result=unset",
              row->mailman, usual ? usual : "all", place_word(place), work_by(work));
