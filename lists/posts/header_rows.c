@@ -51,22 +51,19 @@ bool header_rows_remove(Work *work, const char *list_id, int64_t position, GErro
     return log_row(work, list_id, before, NULL, error);
 }
 
-/* Write those that header_match_clear() is going to remove into the list's log. */
-static bool log_cleared(Work *work, const char *list_id, const char *tag, GError **error)
+bool header_rows_clear(Work *work, const char *list_id, const char *tag, int64_t *removed, GError **error)
 {
-    g_autoptr(GPtrArray) all = list_id ? header_match_all(work_store(work), list_id, error) : NULL;
-    for (guint i = 0; all && i < all->len; i++) {
+    Store *store = work_store(work);
+    int64_t count = 0;
+    g_autoptr(GPtrArray) all = list_id ? header_match_all(store, list_id, error) : NULL;
+    if (list_id && !all)
+        return false;
+    for (guint i = 0; all && i < all->len; i++) { /* the list's log has a row for each that goes */
         const HeaderMatch *match = all->pdata[i];
         if ((!tag || g_strcmp0(match->tag, tag) == 0) && !log_row(work, list_id, match, NULL, error))
             return false;
     }
-    return !list_id || all;
-}
-
-bool header_rows_clear(Work *work, const char *list_id, const char *tag, int64_t *removed, GError **error)
-{
-    int64_t count = 0;
-    if (!log_cleared(work, list_id, tag, error) || !header_match_clear(work_store(work), list_id, tag, &count, error))
+    if (!header_match_clear(store, list_id, tag, &count, error))
         return false;
     if (removed)
         *removed = count;

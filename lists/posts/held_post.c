@@ -38,17 +38,13 @@ static bool accept(Work *work, const Held *held, GError **error)
     return meta && scheduled_post_accept(work, held, meta, error);
 }
 
-static bool may_be_told(const Held *held)
-{
-    if (!held->message || !held->sender)
-        return false;
-    g_autoptr(Message) message = message_new(held->message);
-    return answer_allowed(held->sender, message);
-}
-
 static bool reject(Work *work, const Held *held, const char *reason, bool *told, GError **error)
 {
-    *told = may_be_told(held);
+    *told = false;
+    if (!held->message || !held->sender)
+        return true;
+    g_autoptr(Message) message = message_new(held->message);
+    *told = answer_allowed(held->sender, message);
     if (!*told)
         return true;
     g_autoptr(List) list = list_by_id(work_store(work), held->list_id, error);
@@ -87,12 +83,6 @@ static bool allow_sender(Work *work, const Held *held, GError **error)
            member_set_moderation(store, held->list_id, ROLE_NONMEMBER, held->sender, ACTION_DEFER, error);
 }
 
-static bool ban_sender(Work *work, const Held *held, GError **error)
-{
-    g_autoptr(List) list = list_by_id(work_store(work), held->list_id, error);
-    return list && (!held->sender || !mailbox_valid(held->sender) || ban_address(work, list, held->sender, error));
-}
-
 /* The site may want to try changes with what was refused. A transaction that fails later leaves a file that stands for
  * the post itself, which waits on; the next verdict finds it there. */
 static void keep_refused(const Work *work, const Held *held)
@@ -111,23 +101,6 @@ static void keep_refused(const Work *work, const Held *held)
                           .octets = held->message};
     if (g_str_equal(meta_string(meta, KEY_TO, TO_POSTING), TO_POSTING))
         refused_keep(config, &mail);
-}
-
-/* Do the part of a verdict besides removing the post. */
-static bool carry_out(Work *work, const Held *held, HeldVerdict verdict, const char *reason, bool *told, GError **error)
-{
-    switch (verdict) {
-    case HELD_ACCEPT:
-        return accept(work, held, error);
-    case HELD_ALLOW:
-        return accept(work, held, error) && allow_sender(work, held, error);
-    case HELD_REJECT:
-        return reject(work, held, reason, told, error);
-    case HELD_BAN:
-        return ban_sender(work, held, error);
-    default:
-        return true;
-    }
 }
 
 /* Tell programs outside, and write it into the list's log, where moderators look for earlier posts of a sender. A post
@@ -153,8 +126,19 @@ bool held_post_decide(Work *work, int64_t number, HeldVerdict verdict, const cha
                                         [HELD_DISCARD] = "discard", [HELD_BAN] = "discard", [HELD_DEFER] = "defer"};
     *told = false;
     g_autoptr(Held) held = held_find(work_store(work), number, error);
-    if (!held || !carry_out(work, held, verdict, reason, told, error))
+    if (!held)
         return false;
+    if ((verdict == HELD_ACCEPT || verdict == HELD_ALLOW) && !accept(work, held, error))
+        return false;
+    if (verdict == HELD_ALLOW && !allow_sender(work, held, error))
+        return false;
+    if (verdict == HELD_REJECT && !reject(work, held, reason, told, error))
+        return false;
+    if (verdict == HELD_BAN) {
+        g_autoptr(List) list = list_by_id(work_store(work), held->list_id, error);
+        if (!list || (held->sender && mailbox_valid(held->sender) && !ban_address(work, list, held->sender, error)))
+            return false;
+    }
     work_log(work, held->list_id, "held=%" G_GINT64_FORMAT " by=<%s> result=%s", number,
              work_by(work), results[verdict]);
     if (verdict == HELD_DEFER)

@@ -119,43 +119,33 @@ static Decision *read_line(const char *line)
     return bare ? bare : exact;
 }
 
-static void add_reason(Decision *decision, const char *line)
-{
-    const char *before = decision->reason ? decision->reason : "";
-    if (strlen(before) + strlen(line) >= MODERATE_REASON_MAX || (!*before && !*line))
-        return;
-    g_autofree char *longer = g_strconcat(before, *before ? "\n" : "", line, NULL);
-    g_free(decision->reason);
-    decision->reason = g_steal_pointer(&longer);
-}
-
-static void read_text(GPtrArray *decisions, GBytes *message)
-{
-    GString *text = reply_text(message);
-    g_autoptr(GPtrArray) lines = reply_own_lines(text ? text->str : "");
-    Decision *rejecting = NULL;
-    for (unsigned at = 0; at < lines->len && decisions->len < DECISIONS_MAX; at++) {
-        Decision *decision = read_line(lines->pdata[at]);
-        if (decision)
-            g_ptr_array_add(decisions, decision);
-        else if (rejecting)
-            add_reason(rejecting, lines->pdata[at]);
-        if (decision)
-            rejecting = decision->verdict == HELD_REJECT && !decision->mistake ? decision : NULL;
-    }
-    if (text)
-        g_string_free(text, TRUE);
-}
-
 GPtrArray *moderate_read(GBytes *message)
 {
     GPtrArray *decisions = g_ptr_array_new_with_free_func(decision_free);
     g_autoptr(Message) parsed = message_new(message);
     g_autofree char *subject = reply_subject(parsed);
-    Decision *first = read_line(subject);
+    Decision *first = read_line(subject), *rejecting = NULL;
     if (first)
         g_ptr_array_add(decisions, first);
-    read_text(decisions, message);
+    GString *text = reply_text(message);
+    g_autoptr(GPtrArray) lines = reply_own_lines(text ? text->str : "");
+    for (unsigned at = 0; at < lines->len && decisions->len < DECISIONS_MAX; at++) {
+        const char *line = lines->pdata[at];
+        Decision *decision = read_line(line);
+        if (decision) {
+            g_ptr_array_add(decisions, decision);
+            rejecting = decision->verdict == HELD_REJECT && !decision->mistake ? decision : NULL;
+        } else if (rejecting) { /* what follows is its reason, as far as there is room */
+            const char *before = rejecting->reason ? rejecting->reason : "";
+            if (strlen(before) + strlen(line) >= MODERATE_REASON_MAX || (!*before && !*line))
+                continue;
+            char *longer = g_strconcat(before, *before ? "\n" : "", line, NULL);
+            g_free(rejecting->reason);
+            rejecting->reason = longer;
+        }
+    }
+    if (text)
+        g_string_free(text, TRUE);
     return decisions;
 }
 
@@ -354,24 +344,6 @@ static bool is_moderator(Work *work, const List *list, const char *address, bool
     return all != NULL;
 }
 
-static bool decide_all(ModeratorSession *session, GBytes *message, GError **error)
-{
-    bool moderates;
-    if (!is_moderator(session->work, session->list, session->ticket->moderator, &moderates, error))
-        return false;
-    if (!moderates) {
-        say(session, "moderated_not_moderator", NULL);
-        return true;
-    }
-    g_autoptr(GPtrArray) decisions = moderate_read(message);
-    for (unsigned at = 0; at < decisions->len; at++)
-        if (!decide(session, decisions->pdata[at], error))
-            return false;
-    if (decisions->len == 0)
-        say(session, "moderated_help", NULL);
-    return true;
-}
-
 /* Finds the ticket of a token, whoever it names. */
 static bool find_ticket(Work *work, const char *token, Ticket **ticket, ModerateAccess *access, GError **error)
 {
@@ -386,6 +358,7 @@ static bool find_ticket(Work *work, const char *token, Ticket **ticket, Moderate
 bool moderate_reply(Work *work, const List *list, const char *token, GBytes *message, bool *known, GError **error)
 {
     ModerateAccess access;
+    bool moderates;
     g_autoptr(Ticket) ticket = NULL;
     if (!find_ticket(work, token, &ticket, &access, error))
         return false;
@@ -396,8 +369,17 @@ bool moderate_reply(Work *work, const List *list, const char *token, GBytes *mes
     g_autofree char *language = letter_language(work, list, ticket->moderator);
     g_autoptr(GString) answers = g_string_new(NULL);
     ModeratorSession session = {work, list, ticket, language, answers};
-    if (!decide_all(&session, message, error))
+    if (!is_moderator(work, list, ticket->moderator, &moderates, error))
         return false;
+    g_autoptr(GPtrArray) decisions = moderates ? moderate_read(message) : NULL;
+    for (unsigned at = 0; moderates && at < decisions->len; at++)
+        if (!decide(&session, decisions->pdata[at], error))
+            return false;
+    if (!moderates)
+        say(&session, "moderated_not_moderator", NULL);
+    else if (decisions->len == 0)
+        say(&session, "moderated_help", NULL);
+
     g_autoptr(Message) parsed = message_new(message);
     g_autofree char *id = message_id_brief(parsed);
     const TemplateValue values[] = {{"answers", g_strchomp(answers->str)}, {0}};
@@ -486,18 +468,7 @@ bool moderate_waiting(Work *work, const Ticket *ticket, ModerateAfter after, Mod
     return true;
 }
 
-/* The reason as it may be sent: cut between characters; NULL: none. g_free() */
-static char *bounded_reason(const char *reason)
-{
-    if (!reason || !*reason)
-        return NULL;
-    size_t length = strlen(reason);
-    if (length > MODERATE_REASON_MAX)
-        length = (size_t)(g_utf8_find_prev_char(reason, reason + MODERATE_REASON_MAX + 1) - reason);
-    return g_strndup(reason, length);
-}
-
-/* The same without a savepoint. */
+/* moderate_one() without a savepoint. */
 static bool decide_one(Work *work, const Ticket *ticket, const ModerateOne *one, ModerateOutcome *outcome,
                        GError **error)
 {
@@ -514,7 +485,12 @@ static bool decide_one(Work *work, const Ticket *ticket, const ModerateOne *one,
     *outcome = !held && !request ? MODERATE_GONE : MODERATE_UNDONE;
     if (*outcome == MODERATE_GONE || word == G_N_ELEMENTS(words) || (request && words[word].verdict == HELD_ALLOW))
         return true;
-    g_autofree char *reason = bounded_reason(one->reason);
+    /* A long reason is cut between characters; an empty one is none. */
+    const char *said = one->reason ? one->reason : "";
+    size_t length = strlen(said);
+    if (length > MODERATE_REASON_MAX)
+        length = (size_t)(g_utf8_find_prev_char(said, said + MODERATE_REASON_MAX + 1) - said);
+    g_autofree char *reason = length > 0 ? g_strndup(said, length) : NULL;
     work_become(work, ACTOR_MODERATOR, ticket->moderator);
     *outcome = MODERATE_DONE;
     return held ? held_post_decide(work, one->number, words[word].verdict, reason, &told, error)

@@ -86,14 +86,6 @@ static void walk_clear(Walk *walk)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Walk, walk_clear)
 
-static void set_since(Walk *walk, int64_t time)
-{
-    g_autoptr(GDateTime) date = g_date_time_new_from_unix_utc(time / CLOCK_SECOND);
-    g_autofree char *text = date ? g_date_time_format(date, "%Y-%m-%dT%H:%M:%S") : NULL;
-    if (text)
-        g_snprintf(walk->since, sizeof(walk->since), "%s.%03dZ", text, (int)(time % CLOCK_SECOND / 1000));
-}
-
 /* Is the line about the list, and not about an earlier one of that name? */
 static bool is_shown(const Walk *walk, const char *line)
 {
@@ -111,21 +103,6 @@ static bool take_mail(const TrailLine *line, void *data)
     if (!walk->trace->more_mails)
         g_ptr_array_add(walk->mails, g_steal_pointer(&mail));
     return !walk->trace->more_mails;
-}
-
-/* The mails that have the key, as many as can be read at once. */
-static bool find_mails(Walk *walk, GError **error)
-{
-    PostTrace *trace = walk->trace;
-    TrailReading reading = {.directory = trace->directory, .key = trace->key, .room = ROOM};
-    if (trace_is(trace->key)) {
-        g_ptr_array_add(walk->mails, g_strdup(trace->key));
-        return true;
-    }
-    bool read = trail_read(&reading, take_mail, walk, error);
-    trace->more_mails |= read && !reading.done;
-    trace->damaged += reading.damaged;
-    return read;
 }
 
 static bool take_row(const TrailLine *line, void *data)
@@ -201,9 +178,24 @@ bool post_trace_read(PostTrace *trace, json_t *rows, GError **error)
     g_auto(Walk) walk = {.trace = trace,
                          .mails = g_ptr_array_new_with_free_func(g_free),
                          .rows = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref)};
-    if (trace->list)
-        set_since(&walk, trace->list->created_at);
-    if (!find_mails(&walk, error) || !read_mails(&walk, &place, error))
+    int64_t since = trace->list ? trace->list->created_at : 0;
+    g_autoptr(GDateTime) date = g_date_time_new_from_unix_utc(since / CLOCK_SECOND);
+    g_autofree char *text = trace->list && date ? g_date_time_format(date, "%Y-%m-%dT%H:%M:%S") : NULL;
+    if (text)
+        g_snprintf(walk.since, sizeof(walk.since), "%s.%03dZ", text, (int)(since % CLOCK_SECOND / 1000));
+
+    /* The mails that have the key, as many as can be read at once. */
+    if (trace_is(trace->key)) {
+        g_ptr_array_add(walk.mails, g_strdup(trace->key));
+    } else {
+        TrailReading reading = {.directory = trace->directory, .key = trace->key, .room = ROOM};
+        bool read = trail_read(&reading, take_mail, &walk, error);
+        trace->more_mails |= read && !reading.done;
+        trace->damaged += reading.damaged;
+        if (!read)
+            return false;
+    }
+    if (!read_mails(&walk, &place, error))
         return false;
     g_ptr_array_sort(walk.rows, by_time);
     for (guint i = 0; i < walk.rows->len; i++)

@@ -91,32 +91,6 @@ static bool write_total(int fd, uint64_t total, GError **error)
     return fs_pwrite(fd, text, strlen(text), 0, error);
 }
 
-/* Count so many bytes more. FAIL_LATER: there is no room for them. */
-static bool take_room(const Config *config, int directory, uint64_t size, GError **error)
-{
-    uint64_t most = config_size(config, SECTION, "size"), least = config_size(config, "spool", "min_free"), space;
-    if (!fs_free_space(directory, &space, error))
-        return false;
-    if (space < least + size)
-        return fail(error, FAIL_LATER, "the file system has no more than [spool] min_free left");
-    auto_fd fd = lock_total(directory, error);
-    if (fd < 0)
-        return false;
-    uint64_t total = read_total(fd);
-    if (total + size > most)
-        return fail(error, FAIL_LATER, "%s has [refused] size bytes", directory_of(config));
-    return write_total(fd, total + size, error);
-}
-
-/* The mail was not written after all. */
-static void give_room(int directory, uint64_t size)
-{
-    auto_fd fd = lock_total(directory, NULL);
-    uint64_t total = fd >= 0 ? read_total(fd) : 0;
-    if (fd >= 0)
-        write_total(fd, total - MIN(total, size), NULL);
-}
-
 /* ---- keeping ---- */
 
 /* Of the list below the directory; made when missing. Nobody else may look into it. */
@@ -130,50 +104,53 @@ static int open_own(int parent, const char *path, GError **error)
     return auto_fd_steal(&fd);
 }
 
-static GBytes *text_of(const Refused *mail)
-{
-    g_autoptr(json_t) head = json_pack("{ss ss sO*}", "fate", mail->fate, "reasons", mail->reasons, "meta", mail->meta);
-    g_autofree char *line = head ? json_dumps(head, JSON_COMPACT) : NULL;
-    size_t length;
-    const char *octets = g_bytes_get_data(mail->octets, &length);
-    GString *text = g_string_new(line ? line : "{}");
-    g_string_append_c(text, '\n');
-    return g_string_free_to_bytes(g_string_append_len(text, octets, (gssize)length));
-}
-
-static bool write_file(int own, const char *name, GBytes *text, GError **error)
-{
-    size_t length;
-    const void *data = g_bytes_get_data(text, &length);
-    g_autofree char *temporary = g_strdup_printf(UNDER_WAY ".%ld.%s", (long)getpid(), name);
-    fs_unlink(own, temporary, NULL); /* of an earlier process with this number */
-    auto_fd fd = fs_create(own, temporary, error);
-    if (fd < 0)
-        return false;
-    bool closed = fchmod(fd, 0600) == 0 || fail_errno(error, FAIL_LATER, "close %s to others", name);
-    if (closed && fs_write(fd, data, length, error) && fs_rename(own, temporary, name, error))
-        return true;
-    fs_unlink(own, temporary, NULL);
-    return false;
-}
-
 static bool keep(const Config *config, const Refused *mail, GError **error)
 {
     g_autofree char *place = archive_file_name(mail->list_id);
     g_autofree char *name = g_strdup_printf("%0*" G_GINT64_FORMAT ".%s", TIME_DIGITS, mail->arrival, mail->trace);
-    g_autoptr(GBytes) text = text_of(mail);
+    g_autofree char *temporary = g_strdup_printf(UNDER_WAY ".%ld.%s", (long)getpid(), name);
     auto_fd directory = open_own(AT_FDCWD, directory_of(config), error);
     auto_fd own = directory >= 0 ? open_own(directory, place, error) : -1;
     if (own < 0)
         return false;
-    const uint64_t size = blocks(g_bytes_get_size(text));
     if (faccessat(own, name, F_OK, 0) == 0)
         return true;
-    if (!take_room(config, directory, size, error))
+    g_autoptr(json_t) head = json_pack("{ss ss sO*}", "fate", mail->fate, "reasons", mail->reasons, "meta", mail->meta);
+    g_autofree char *line = head ? json_dumps(head, JSON_COMPACT) : NULL;
+    size_t length;
+    const char *octets = g_bytes_get_data(mail->octets, &length);
+    g_autoptr(GString) text = g_string_new(line ? line : "{}");
+    g_string_append_c(text, '\n');
+    g_string_append_len(text, octets, (gssize)length);
+
+    /* The room is taken first, under the lock of the total, and given back if the mail was not written after all. */
+    const uint64_t size = blocks(text->len), most = config_size(config, SECTION, "size");
+    uint64_t least = config_size(config, "spool", "min_free"), space;
+    if (!fs_free_space(directory, &space, error))
         return false;
-    if (write_file(own, name, text, error))
+    if (space < least + size)
+        return fail(error, FAIL_LATER, "the file system has no more than [spool] min_free left");
+    {
+        auto_fd lock = lock_total(directory, error);
+        uint64_t total = lock >= 0 ? read_total(lock) : 0;
+        if (lock < 0)
+            return false;
+        if (total + size > most)
+            return fail(error, FAIL_LATER, "%s has [refused] size bytes", directory_of(config));
+        if (!write_total(lock, total + size, error))
+            return false;
+    }
+    fs_unlink(own, temporary, NULL); /* of an earlier process with this number */
+    auto_fd fd = fs_create(own, temporary, error);
+    if (fd >= 0 && (fchmod(fd, 0600) == 0 || fail_errno(error, FAIL_LATER, "close %s to others", name)) &&
+        fs_write(fd, text->str, text->len, error) && fs_rename(own, temporary, name, error))
         return true;
-    give_room(directory, size);
+    if (fd >= 0)
+        fs_unlink(own, temporary, NULL);
+    auto_fd lock = lock_total(directory, NULL);
+    uint64_t total = lock >= 0 ? read_total(lock) : 0;
+    if (lock >= 0)
+        write_total(lock, total - MIN(total, size), NULL);
     return false;
 }
 
@@ -353,23 +330,10 @@ static int compare_age(const void *one, const void *other)
     return a->time != b->time ? (a->time < b->time ? -1 : 1) : strcmp(a->path, b->path);
 }
 
-/* A quarter is free afterwards, or nothing new could be kept on a site that refuses much. */
-static bool make_room(Tidy *tidy, uint64_t most, GError **error)
-{
-    g_array_sort(tidy->files, compare_age);
-    for (guint at = 0; at < tidy->files->len && tidy->total > most - most / 4; at++) {
-        const OldFile *file = &g_array_index(tidy->files, OldFile, at);
-        if (!remove_file(file->path, error))
-            return false;
-        tidy->total -= file->size;
-        (*tidy->removed)++;
-    }
-    return true;
-}
-
 bool refused_tidy(const Config *config, int64_t now, int64_t *removed, GError **error)
 {
     g_autoptr(GArray) files = g_array_new(FALSE, FALSE, sizeof(OldFile));
+    uint64_t most = config_size(config, SECTION, "size");
     Tidy tidy = {.before = refused_wanted(config) ? oldest_kept(config, now) : INT64_MAX,
                  .now = now,
                  .files = files,
@@ -379,6 +343,16 @@ bool refused_tidy(const Config *config, int64_t now, int64_t *removed, GError **
         return true;
     auto_fd directory = fs_open_dir(AT_FDCWD, directory_of(config), false, error);
     auto_fd total = directory >= 0 ? lock_total(directory, error) : -1;
-    return total >= 0 && visit_all(config, look, &tidy, error) &&
-           make_room(&tidy, config_size(config, SECTION, "size"), error) && write_total(total, tidy.total, error);
+    if (total < 0 || !visit_all(config, look, &tidy, error))
+        return false;
+    /* A quarter is free afterwards, or nothing new could be kept on a site that refuses much. */
+    g_array_sort(files, compare_age);
+    for (guint at = 0; at < files->len && tidy.total > most - most / 4; at++) {
+        const OldFile *file = &g_array_index(files, OldFile, at);
+        if (!remove_file(file->path, error))
+            return false;
+        tidy.total -= file->size;
+        (*removed)++;
+    }
+    return write_total(total, tidy.total, error);
 }

@@ -181,53 +181,43 @@ bool scheduled_post_drop(Work *work, int64_t number, GError **error)
 
 /* ---- when it is due ---- */
 
-/* Find the doubt that the moderators are to look at before the post goes; g_free(). *why stays NULL where there is
- * none. */
-static bool find_doubt(const Work *work, const List *list, const Scheduled *post, char **why, GError **error)
+bool scheduled_post_due(Work *work, int64_t number, GError **error)
 {
-    if (list->settings->emergency) {
-        *why = g_strdup("Emergency moderation is in effect for this list.");
-        return true;
-    }
+    Store *store = work_store(work);
+    g_autoptr(Scheduled) post = scheduled_find(store, number, error);
+    g_autoptr(List) list = post ? list_by_id(store, post->list_id, error) : NULL;
+    g_autofree char *why = NULL;
+    if (!list)
+        return false;
+    /* The moderators are to look at it before it goes, where moderation was tightened meanwhile. */
     bool runs = !post->author;
-    for (int at = 0; at < 2 && !runs; at++) {
+    for (int at = 0; at < 2 && !runs && !list->settings->emergency; at++) {
         Member *found;
-        if (!member_look_up(work_store(work), list->list_id, at == 0 ? ROLE_OWNER : ROLE_MODERATOR, post->author,
-                            &found, error))
+        if (!member_look_up(store, list->list_id, at == 0 ? ROLE_OWNER : ROLE_MODERATOR, post->author, &found, error))
             return false;
         runs = found;
         member_free(found);
     }
-    if (!runs)
-        *why = g_strdup_printf("The sender %s does not run the list any more, and had the post sent at a time.",
-                               post->author);
-    return true;
-}
+    if (list->settings->emergency)
+        why = g_strdup("Emergency moderation is in effect for this list.");
+    else if (!runs)
+        why = g_strdup_printf("The sender %s does not run the list any more, and had the post sent at a time.",
+                              post->author);
+    if (!why)
+        return send(work, post, error);
 
-/* Held, it is told of as any other, and accepted it goes at once. */
-static bool hold(Work *work, const List *list, const Scheduled *post, const char *why, GError **error)
-{
-    Store *store = work_store(work);
+    /* Held, it is told of as any other, and accepted it goes at once. */
     Held held = {.list_id = post->list_id,
                  .message_id = post->message_id,
                  .subject = post->subject,
                  .sender = post->sender,
-                 .reason = (char *)(uintptr_t)why,
+                 .reason = why,
                  .meta = post->meta,
                  .held_at = work_now(work),
                  .size = post->size,
                  .message = post->message};
     return scheduled_remove(store, post->number, error) && held_add(store, &held, error) &&
            tell(work, post, "hold", error) && held_tell_moderators(work, list, &held, error);
-}
-
-bool scheduled_post_due(Work *work, int64_t number, GError **error)
-{
-    g_autoptr(Scheduled) post = scheduled_find(work_store(work), number, error);
-    g_autoptr(List) list = post ? list_by_id(work_store(work), post->list_id, error) : NULL;
-    g_autofree char *why = NULL;
-    return list && find_doubt(work, list, post, &why, error) &&
-           (why ? hold(work, list, post, why, error) : send(work, post, error));
 }
 
 /* ---- the list goes ---- */
