@@ -14,7 +14,6 @@
 #include "cli/progress.h"
 #include "cli/work_site.h"
 #include "lists/archive/archive_place.h"
-#include "lists/making/list_change.h"
 #include "lists/making/list_make.h"
 #include "store/lists/domain.h"
 #include "store/lists/list_archive.h"

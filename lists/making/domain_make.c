@@ -21,39 +21,31 @@ static void note(Work *work, const char *mail_host, const char *result)
     work_log(work, "-", "domain=%s by=<%s> result=%s", mail_host, work_by(work), result);
 }
 
-static bool ensure_user(Work *work, const char *who, char id[STORE_ID_SIZE], GError **error)
-{
-    Store *store = work_store(work);
-    g_autoptr(GError) missing = NULL;
-    g_autoptr(User) user = user_find(store, who, &missing);
-    if (user)
-        memcpy(id, user->id, STORE_ID_SIZE);
-    if (user || !g_error_matches(missing, FAIL, FAIL_MISSING))
-        return user || (g_propagate_error(error, g_steal_pointer(&missing)), false);
-    return own_address_check_person(work, who, error) && user_create(store, who, NULL, id, error);
-}
-
 bool domain_make_owners(Work *work, const char *mail_host, const char *const *owners, GError **error)
 {
+    Store *store = work_store(work);
     for (; *owners; owners++) {
         char id[STORE_ID_SIZE];
-        if (!ensure_user(work, *owners, id, error) || !domain_add_owner(work_store(work), mail_host, id, error))
+        g_autoptr(GError) missing = NULL;
+        g_autoptr(User) user = user_find(store, *owners, &missing);
+        if (user)
+            memcpy(id, user->id, STORE_ID_SIZE);
+        else if (!fail_unless(error, FAIL_MISSING, &missing) || !own_address_check_person(work, *owners, error) ||
+                 !user_create(store, *owners, NULL, id, error))
+            return false;
+        if (!domain_add_owner(store, mail_host, id, error))
             return false;
     }
     return true;
 }
 
-static bool set_alias(Work *work, const char *mail_host, const char *alias, GError **error)
-{
-    return domain_set_alias(work_store(work), mail_host, *alias ? alias : NULL, error) &&
-           (!*alias || own_address_check_alias(work, alias, error));
-}
-
 static bool set(Work *work, const char *mail_host, const DomainData *data, GError **error)
 {
     Store *store = work_store(work);
+    const char *alias = data->alias && *data->alias ? data->alias : NULL;
     return (!data->description || domain_set_description(store, mail_host, data->description, error)) &&
-           (!data->alias || set_alias(work, mail_host, data->alias, error)) &&
+           (!data->alias || domain_set_alias(store, mail_host, alias, error)) &&
+           (!alias || own_address_check_alias(work, alias, error)) &&
            (!data->owners ||
             (domain_clear_owners(store, mail_host, error) && domain_make_owners(work, mail_host, data->owners, error)));
 }
@@ -97,20 +89,15 @@ static bool note_id(const List *list, void *data)
     return true;
 }
 
-static bool drop_lists(Work *work, const char *mail_host, GError **error)
+bool domain_drop(Work *work, const char *mail_host, bool with_lists, GError **error)
 {
     g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(g_free);
-    if (!list_each(work_store(work), mail_host, note_id, lists, error))
+    if (with_lists && !list_each(work_store(work), mail_host, note_id, lists, error))
         return false;
     for (guint i = 0; i < lists->len; i++)
         if (!list_drop(work, lists->pdata[i], error))
             return false;
-    return true;
-}
-
-bool domain_drop(Work *work, const char *mail_host, bool with_lists, GError **error)
-{
-    if ((with_lists && !drop_lists(work, mail_host, error)) || !domain_remove(work_store(work), mail_host, error))
+    if (!domain_remove(work_store(work), mail_host, error))
         return false;
     note(work, mail_host, "removed");
     return true;

@@ -50,28 +50,24 @@ static void add_recipient(const AddressMaps *maps, const char *local, const char
     }
 }
 
-/* A list that was renamed is reached by the address that its List-Id was made of, too. */
-static void add_first_address(const AddressMaps *maps, const List *list, const char *suffix)
-{
-    for (const char *dot = strchr(list->list_id, '.'); dot; dot = strchr(dot + 1, '.')) {
-        if (!g_hash_table_contains(maps->aliases, dot + 1))
-            continue;
-        g_autofree char *name = g_strndup(list->list_id, (size_t)(dot - list->list_id));
-        g_autofree char *local = g_strconcat(name, suffix ? "-" : "", suffix ? suffix : "", NULL);
-        if (strlen(local) <= LIST_LOCAL_MAX)
-            add_recipient(maps, local, dot + 1, list->list_id);
-        return;
-    }
-}
-
 /* suffix is NULL for the list itself. */
 static void add_address(const AddressMaps *maps, const List *list, const char *suffix)
 {
     g_autofree char *local = list_local(list, suffix, LIST_LOCAL_MAX);
     g_autofree char *made_of = g_strconcat(list->list_name, ".", list->mail_host, NULL);
     add_recipient(maps, local, list->mail_host, list->list_id);
-    if (strcmp(made_of, list->list_id) != 0)
-        add_first_address(maps, list, suffix);
+    if (strcmp(made_of, list->list_id) == 0)
+        return;
+    /* A list that was renamed is reached by the address that its List-Id was made of, too. */
+    const char *dot = strchr(list->list_id, '.');
+    while (dot && !g_hash_table_contains(maps->aliases, dot + 1))
+        dot = strchr(dot + 1, '.');
+    if (!dot)
+        return;
+    g_autofree char *first = g_strdup_printf("%.*s%s%s", (int)(dot - list->list_id), list->list_id, suffix ? "-" : "",
+                                             suffix ? suffix : "");
+    if (strlen(first) <= LIST_LOCAL_MAX)
+        add_recipient(maps, first, dot + 1, list->list_id);
 }
 
 static bool is_suffix(const char *text)
@@ -108,24 +104,12 @@ static bool add_old(const AddressMaps *maps, const char *system, const char *lis
     return list != NULL;
 }
 
-static bool add_all_old(const AddressMaps *maps, GError **error)
+static bool add_domain(AddressMaps *maps, const char *domain, bool roles, GError **error)
 {
-    static const char *const systems[] = {"ezmlm", "sympa"};
-    for (size_t i = 0; i < G_N_ELEMENTS(systems); i++) {
-        g_auto(GStrv) lists = bring_lists_of(maps->store, systems[i], error);
-        for (char **list_id = lists; list_id && *list_id; list_id++)
-            if (!add_old(maps, systems[i], *list_id, error))
-                return false;
-        if (!lists)
-            return false;
-    }
-    return true;
-}
-
-/* Mail for the people who run the site, unless lists have these names. */
-static bool add_roles(const AddressMaps *maps, const char *domain, GError **error)
-{
-    for (const char *const *role = maps->roles; role && *role; role++) {
+    add_line(maps, maps->domains, domain, "OK");
+    add_line(maps, maps->transports, domain, maps->transport);
+    /* Mail for the people who run the site, unless lists have these names. */
+    for (const char *const *role = maps->roles; roles && role && *role; role++) {
         bool list;
         g_autofree char *local = g_ascii_strdown(*role, -1), *address = g_strconcat(local, "@", domain, NULL);
         if (!list_exists(maps->store, local, domain, &list, NULL, error))
@@ -136,13 +120,6 @@ static bool add_roles(const AddressMaps *maps, const char *domain, GError **erro
         add_line(maps, maps->aliased, address, maps->site_owner);
     }
     return true;
-}
-
-static bool add_domain(AddressMaps *maps, const char *domain, bool roles, GError **error)
-{
-    add_line(maps, maps->domains, domain, "OK");
-    add_line(maps, maps->transports, domain, maps->transport);
-    return !roles || add_roles(maps, domain, error);
 }
 
 /* Would mail to the site's owner come back here? Then nobody gets what is sent to the role addresses
@@ -164,6 +141,7 @@ static bool owner_is_role(const AddressMaps *maps, const GPtrArray *domains)
 
 static bool add_all(AddressMaps *maps, GError **error)
 {
+    static const char *const systems[] = {"ezmlm", "sympa"};
     g_autoptr(GPtrArray) domains = domain_all(maps->store, error);
     bool roles = domains && !owner_is_role(maps, domains);
     for (guint at = 0; domains && at < domains->len; at++) {
@@ -174,7 +152,17 @@ static bool add_all(AddressMaps *maps, GError **error)
         g_hash_table_insert(maps->aliases, g_strdup(domain->mail_host),
                             g_strdup(domain->alias_domain ? domain->alias_domain : ""));
     }
-    return domains && list_each(maps->store, NULL, add_list, maps, error) && add_all_old(maps, error);
+    if (!domains || !list_each(maps->store, NULL, add_list, maps, error))
+        return false;
+    for (size_t i = 0; i < G_N_ELEMENTS(systems); i++) {
+        g_auto(GStrv) lists = bring_lists_of(maps->store, systems[i], error);
+        if (!lists)
+            return false;
+        for (char **list_id = lists; *list_id; list_id++)
+            if (!add_old(maps, systems[i], *list_id, error))
+                return false;
+    }
+    return true;
 }
 
 /* Write one map. Whoever runs the MTA may read it: the MTA tells all of it to everybody who asks. */
@@ -215,18 +203,36 @@ static bool run_command(const char *command, const char *directory, const char *
     return code == 0 || fail(error, FAIL_LATER, "[mta] maps_command: %s ended with the code %d", words[0], code);
 }
 
-static bool write_all(const AddressMaps *maps, const char *directory, const char *command, GError **error)
+bool mta_maps_write(Store *store, const Config *config, MtaFormat format, const char *directory, GError **error)
 {
+    g_autoptr(GHashTable) aliases = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    g_autoptr(GString) recipients = g_string_new(HEAD), domains = g_string_new(HEAD);
+    g_autoptr(GString) aliased = g_string_new(HEAD), transports = g_string_new(HEAD);
+    AddressMaps maps = {.format = format,
+                        .site_owner = config_string(config, "site", "site_owner"),
+                        .transport = config_string(config, "mta", "transport"),
+                        .roles = config_list(config, "site", "role_addresses"),
+                        .store = store,
+                        .takes_requests = queue_is_worked(config, "command"),
+                        .aliases = aliases,
+                        .recipients = recipients,
+                        .domains = domains,
+                        .aliased = aliased,
+                        .transports = transports};
+    if (!add_all(&maps, error))
+        return false;
+
     static const char *const names[] = {"recipients", "domains", "aliases", "transport", NULL};
-    const GString *texts[] = {maps->recipients, maps->domains, maps->aliased, maps->transports};
+    const GString *texts[] = {recipients, domains, aliased, transports};
     const char *written[G_N_ELEMENTS(names)] = {NULL};
+    const char *command = config_string(config, "mta", "maps_command");
     bool made = access(directory, F_OK) != 0;
     auto_fd fd = fs_open_dir(AT_FDCWD, directory, true, error);
     if (fd < 0)
         return false;
     if (made && fchmod(fd, 0755) != 0)
         return fail_errno(error, FAIL_LATER, "cannot let others into %s", directory);
-    for (size_t at = 0; names[at] && !(maps->format == MTA_EXIM && strcmp(names[at], "transport") == 0); at++) {
+    for (size_t at = 0; names[at] && !(format == MTA_EXIM && strcmp(names[at], "transport") == 0); at++) {
         if (!write_file(fd, names[at], texts[at], error)) {
             g_prefix_error(error, "%s: ", directory);
             return false;
@@ -234,26 +240,6 @@ static bool write_all(const AddressMaps *maps, const char *directory, const char
         written[at] = names[at];
     }
     return fs_sync_dir(fd, error) && (!command || run_command(command, directory, written, error));
-}
-
-bool mta_maps_write(Store *store, const Config *config, MtaFormat format, const char *directory, GError **error)
-{
-    g_autoptr(GHashTable) aliases = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    g_autoptr(GString) recipients = g_string_new(HEAD), domains = g_string_new(HEAD);
-    g_autoptr(GString) aliased = g_string_new(HEAD), transports = g_string_new(HEAD);
-    AddressMaps maps = {.format = format,
-                 .site_owner = config_string(config, "site", "site_owner"),
-                 .transport = config_string(config, "mta", "transport"),
-                 .roles = config_list(config, "site", "role_addresses"),
-                 .store = store,
-                 .takes_requests = queue_is_worked(config, "command"),
-                 .aliases = aliases,
-                 .recipients = recipients,
-                 .domains = domains,
-                 .aliased = aliased,
-                 .transports = transports};
-    return add_all(&maps, error) &&
-           write_all(&maps, directory, config_string(config, "mta", "maps_command"), error);
 }
 
 void mta_maps_ask(Work *work)

@@ -8,15 +8,6 @@
 #include "lists/making/family.h"
 #include "store/lists/list.h"
 
-/* The one that is built in, and those of the configuration. */
-static char *allowed_names(const ListSetting *row, const char *const *configured)
-{
-    g_autoptr(GString) names = g_string_new(row->fallback);
-    for (; *configured; configured++)
-        g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", *configured);
-    return g_strdup(names->len > 0 ? names->str : "nothing, until there is one");
-}
-
 bool setting_check(const Config *config, const char *setting, const char *value, GError **error)
 {
     bool ordered = g_str_has_suffix(setting, "_chain") || g_str_has_suffix(setting, "_pipeline");
@@ -44,9 +35,12 @@ bool setting_check(const Config *config, const char *setting, const char *value,
         g_autofree char *section = g_strdup_printf("%s.%s", family, name);
         if (!*name || config_has_section(config, section) || (several && strcmp(name, ARCHIVERS_NONE) == 0))
             continue;
-        g_autofree char *known = allowed_names(row, config_family(config, family));
+        /* The one that is built in, and those of the configuration. */
+        g_autoptr(GString) known = g_string_new(row->fallback);
+        for (const char *const *one = config_family(config, family); *one; one++)
+            g_string_append_printf(known, "%s%s", known->len > 0 ? ", " : "", *one);
         return fail(error, FAIL_NEVER, "%s: there is no [%s] in the configuration; allowed: %s", setting, section,
-                    known);
+                    known->len > 0 ? known->str : "nothing, until there is one");
     }
     return true;
 }

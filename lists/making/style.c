@@ -66,53 +66,15 @@ Style *style_all(const Config *config)
     return (Style *)g_array_free(g_steal_pointer(&all), FALSE);
 }
 
-static bool no_style(const Config *config, const char *name, GError **error)
-{
-    g_autofree Style *all = style_all(config);
-    g_autoptr(GString) names = g_string_new(NULL);
-    for (const Style *style = all; style->name; style++)
-        g_string_append_printf(names, "%s%s", names->len ? ", " : "", style->name);
-    g_autofree char *shown = g_utf8_make_valid(name, -1);
-    return fail(error, FAIL_NEVER, "there is no style \"%s\"; there are: %s", shown, names->str);
-}
-
-static bool apply_built_in(Store *store, const char *list_id, int number, GError **error)
-{
-    for (const char *const *setting = built_in[number].settings; *setting; setting += 2)
-        if (!list_set(store, list_id, setting[0], setting[1], error))
-            return false;
-    return true;
-}
-
-static bool apply_section(Store *store, const char *list_id, const Config *config, const char *section, GError **error)
-{
-    g_auto(GStrv) names = config_extra_names(config, section);
-    for (char **name = names; *name; name++) {
-        const ListSetting *setting = list_setting_find(*name, error);
-        g_autofree char *value = setting ? style_value(setting, config_extra(config, section, *name)) : NULL;
-        if (!value || !list_set(store, list_id, *name, value, error)) {
-            g_prefix_error(error, "[%s] ", section);
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The number of the built-in style under the one of a section. */
-static int base_of(const Config *config, const char *section, const char *style)
-{
-    const char *base = config_string(config, section, "base");
-    return MAX(built_in_find(base ? base : style), 0);
-}
-
 char *style_setting(const Config *config, const char *style, const ListSetting *setting, const char *list_name,
                     GError **error)
 {
     g_autofree char *section = section_of(style), *fallback = list_setting_fallback(setting, list_name);
-    const char *text = config_extra(config, section, setting->name);
+    const char *text = config_extra(config, section, setting->name), *base = config_string(config, section, "base");
     g_autofree char *own = text ? style_value(setting, text) : NULL;
     const char *value = own ? own : fallback;
-    for (const char *const *pair = built_in[base_of(config, section, style)].settings; !own && *pair; pair += 2)
+    const int under = MAX(built_in_find(base ? base : style), 0);
+    for (const char *const *pair = built_in[under].settings; !own && *pair; pair += 2)
         if (strcmp(pair[0], setting->name) == 0)
             value = pair[1];
     return list_setting_canonical(setting, value, error);
@@ -125,13 +87,33 @@ bool style_apply(Work *work, const char *list_id, const char *style, GError **er
     int number = style ? built_in_find(style) : 0;
     g_autofree char *section = section_of(number >= 0 ? built_in[number].style.name : style);
     bool has_section = config_has_section(config, section);
-    if (number < 0 && !has_section)
-        return no_style(config, style, error);
+    if (number < 0 && !has_section) {
+        g_autofree Style *all = style_all(config);
+        g_autoptr(GString) there = g_string_new(NULL);
+        for (const Style *one = all; one->name; one++)
+            g_string_append_printf(there, "%s%s", there->len ? ", " : "", one->name);
+        g_autofree char *shown = g_utf8_make_valid(style, -1);
+        return fail(error, FAIL_NEVER, "there is no style \"%s\"; there are: %s", shown, there->str);
+    }
+
+    /* The built-in style counts where the section says nothing. */
     const char *base = has_section ? config_string(config, section, "base") : NULL;
     if (base)
         number = built_in_find(base);
-    const char *name = section + strlen(STYLE_FAMILY ".");
-    return apply_built_in(store, list_id, MAX(number, 0), error) &&
-           (!has_section || apply_section(store, list_id, config, section, error)) &&
-           (!has_section || !family_section_exists(config, name) || list_set(store, list_id, "family", name, error));
+    for (const char *const *pair = built_in[MAX(number, 0)].settings; *pair; pair += 2)
+        if (!list_set(store, list_id, pair[0], pair[1], error))
+            return false;
+    if (!has_section)
+        return true;
+    g_auto(GStrv) names = config_extra_names(config, section);
+    for (char **name = names; *name; name++) {
+        const ListSetting *setting = list_setting_find(*name, error);
+        g_autofree char *value = setting ? style_value(setting, config_extra(config, section, *name)) : NULL;
+        if (!value || !list_set(store, list_id, *name, value, error)) {
+            g_prefix_error(error, "[%s] ", section);
+            return false;
+        }
+    }
+    const char *family = section + strlen(STYLE_FAMILY ".");
+    return !family_section_exists(config, family) || list_set(store, list_id, "family", family, error);
 }

@@ -101,33 +101,13 @@ static void check_limit(const ConfigCheck *check, const char *section, const cha
     }
 }
 
-static void check_family_keys(const ConfigCheck *check, const char *section)
+static void check_style(const ConfigCheck *check, const char *section)
 {
     for (const char *const *name = config_list(check->config, section, STYLE_FIXED); *name; name++)
         check_named(check, section, STYLE_FIXED, *name);
     for (const char *const *word = config_list(check->config, section, STYLE_LIMITED); *word; word++)
         check_limit(check, section, *word);
-}
-
-/* A transport or an archiver must be in the same configuration. */
-static void check_family(const ConfigCheck *check, const char *section, const char *key, const char *value)
-{
-    const char *family = strcmp(key, "transport") == 0   ? "transport"
-                         : strcmp(key, "archivers") == 0 ? "archiver"
-                                                         : NULL;
-    g_auto(GStrv) words = g_strsplit_set(family ? value : "", ", ", -1);
-    for (char **word = words; *word; word++) {
-        g_autofree char *named = g_strdup_printf("%s.%s", family, *word);
-        if (**word && !config_has_section(check->config, named))
-            config_complain(check, section, key, "found \"%s\"; allowed is the NAME of a section [%s.NAME]", *word,
-                            family);
-    }
-}
-
-static void check_style(const ConfigCheck *check, const char *section)
-{
     g_auto(GStrv) names = config_extra_names(check->config, section);
-    check_family_keys(check, section);
     for (char **name = names; *name; name++) {
         g_autoptr(GError) fault = NULL;
         const ListSetting *setting = strcmp(*name, "family") == 0 ? NULL : list_setting_find(*name, NULL);
@@ -139,10 +119,21 @@ static void check_style(const ConfigCheck *check, const char *section)
         }
         g_autofree char *value = style_value(setting, config_extra(check->config, section, *name));
         g_autofree char *kept = list_setting_canonical(setting, value, &fault);
-        if (kept)
-            check_family(check, section, *name, kept);
-        else
+        if (!kept) {
             config_complain(check, section, *name, "found a value that no list can have: %s", fault->message);
+            continue;
+        }
+        /* A transport or an archiver must be in the same configuration. */
+        const char *family = strcmp(*name, "transport") == 0   ? "transport"
+                             : strcmp(*name, "archivers") == 0 ? "archiver"
+                                                               : NULL;
+        g_auto(GStrv) words = g_strsplit_set(family ? kept : "", ", ", -1);
+        for (char **word = words; *word; word++) {
+            g_autofree char *named = g_strdup_printf("%s.%s", family, *word);
+            if (**word && !config_has_section(check->config, named))
+                config_complain(check, section, *name, "found \"%s\"; allowed is the NAME of a section [%s.NAME]",
+                                *word, family);
+        }
     }
 }
 

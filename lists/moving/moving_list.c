@@ -8,7 +8,7 @@
 #include "lists/authority.h"
 #include "lists/letters/template_name.h"
 #include "lists/letters/template_set.h"
-#include "lists/making/list_name.h"
+#include "lists/making/list_make.h"
 #include "lists/making/setting_check.h"
 #include "lists/moving/moving_internal.h"
 #include "lists/people/own_address.h"

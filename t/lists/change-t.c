@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lists/letters/template_set.h"
-#include "lists/making/list_change.h"
+#include "lists/making/list_make.h"
 #include "lists/people/ban.h"
 #include "lists/people/join.h"
 #include "lists/people/leave.h"

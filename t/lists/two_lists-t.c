@@ -4,7 +4,7 @@
  * all of it. */
 #include "lists/letters/template_set.h"
 #include "lists/making/domain_make.h"
-#include "lists/making/list_change.h"
+#include "lists/making/list_make.h"
 #include "store/lists/header_match.h"
 #include "store/lists/news.h"
 #include "store/lists/template_text.h"

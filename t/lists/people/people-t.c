@@ -2,7 +2,6 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Invitations, wishes of who joins, options. */
 #include "lists/making/domain_make.h"
-#include "lists/making/list_change.h"
 #include "lists/making/list_make.h"
 #include "lists/people/join.h"
 #include "lists/people/leave.h"
