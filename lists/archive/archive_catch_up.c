@@ -69,12 +69,19 @@ static bool seems_whole(ArchiveCatchUp *self, ArchiveIndex *index, const char *l
     return true;
 }
 
-static bool add_file(ArchiveCatchUp *self, ArchiveIndex *index, const char *file, int64_t arrival, GError **error)
+/* Give the index the file at hand, unless it has it. */
+static bool add_file(ArchiveCatchUp *self, ArchiveIndex *index, GError **error)
 {
     const char *list = self->lists->pdata[self->at];
+    int64_t arrival;
+    bool known, added;
+    g_autofree char *file = archive_files_name(self->files, self->next, &arrival);
+    if (!archive_index_knows(index, list, file, arrival, &known, error))
+        return false;
+    if (known)
+        return true;
     g_autoptr(GError) problem = NULL;
     g_autoptr(GBytes) bytes = archive_files_load(self->files, self->next, &problem);
-    bool added;
     if (!bytes && g_error_matches(problem, FAIL, FAIL_LATER))
         return fail_with(error, &problem);
     if (!bytes) { /* it is gone, or no mail */
@@ -91,19 +98,6 @@ static bool add_file(ArchiveCatchUp *self, ArchiveIndex *index, const char *file
     return true;
 }
 
-static bool next_file(ArchiveCatchUp *self, ArchiveIndex *index, GError **error)
-{
-    int64_t arrival;
-    bool known;
-    g_autofree char *file = archive_files_name(self->files, self->next, &arrival);
-    if (!archive_index_knows(index, self->lists->pdata[self->at], file, arrival, &known, error) ||
-        (!known && !add_file(self, index, file, arrival, error)))
-        return false;
-    self->next++;
-    self->figures.files++;
-    return true;
-}
-
 static void end_list(ArchiveCatchUp *self)
 {
     g_clear_pointer(&self->files, archive_files_free);
@@ -112,31 +106,30 @@ static void end_list(ArchiveCatchUp *self)
     self->figures.lists++;
 }
 
-/* Begin the list at hand, or pass over it. */
-static bool begin_list(ArchiveCatchUp *self, ArchiveIndex *index, GError **error)
+/* One step: begin the list at hand, or pass over it; give the index its next file; or end the list. */
+static bool step(ArchiveCatchUp *self, ArchiveIndex *index, GError **error)
 {
-    const char *list = self->lists->pdata[self->at];
-    bool whole = false;
-    if (self->all && !seems_whole(self, index, list, &whole, error))
-        return false;
-    if (!whole && !(self->files = archive_files_read(self->directory, list, error)))
-        return false;
-    if (whole)
-        end_list(self);
-    return true;
-}
-
-static bool work(ArchiveCatchUp *self, ArchiveIndex *index, int64_t deadline, GError **error)
-{
-    uint64_t enough = self->figures.added + ADDED_MAX;
-    while (self->at < self->lists->len && self->figures.added < enough && clock_monotonic() < deadline) {
-        if (!self->files && !begin_list(self, index, error))
+    if (!self->files) {
+        const char *list = self->lists->pdata[self->at];
+        bool whole = false;
+        if (self->all && !seems_whole(self, index, list, &whole, error))
             return false;
-        if (self->files && self->next == archive_files_count(self->files))
+        if (whole) {
             end_list(self);
-        else if (self->files && !next_file(self, index, error))
+            return true;
+        }
+        self->files = archive_files_read(self->directory, list, error);
+        if (!self->files)
             return false;
     }
+    if (self->next == archive_files_count(self->files)) {
+        end_list(self);
+        return true;
+    }
+    if (!add_file(self, index, error))
+        return false;
+    self->next++;
+    self->figures.files++;
     return true;
 }
 
@@ -145,16 +138,19 @@ bool archive_catch_up_some(ArchiveCatchUp *self, ArchiveIndex *index, int64_t bu
     guint list = self->at;
     size_t next = self->next;
     ArchiveCaught figures = self->figures;
+    uint64_t enough = figures.added + ADDED_MAX;
+    bool done = true;
     *more = true;
     if (!archive_index_begin(index, error))
         return false;
-    if (work(self, index, clock_monotonic() + budget, error)) {
-        *more = self->at < self->lists->len;
-        if (archive_index_commit(index, error))
-            return true;
-    } else {
+    int64_t deadline = clock_monotonic() + budget;
+    while (done && self->at < self->lists->len && self->figures.added < enough && clock_monotonic() < deadline)
+        done = step(self, index, error);
+    if (!done)
         archive_index_rollback(index);
-    }
+    *more = !done || self->at < self->lists->len;
+    if (done && archive_index_commit(index, error))
+        return true;
     /* Work that was undone comes again. */
     if (self->at != list)
         g_clear_pointer(&self->files, archive_files_free);

@@ -138,25 +138,6 @@ ArchiveFiles *archive_files_read(const char *directory, const char *list, GError
     return g_steal_pointer(&files);
 }
 
-/* Open the folder, which may not be a link, and take its files. */
-static bool read_foreign(ArchiveFiles *files, int maildir, size_t at, GError **error)
-{
-    struct stat status;
-    int fd = openat(maildir, folders[at], O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0 && errno == ENOENT)
-        return true;
-    if (fd < 0 && fstatat(maildir, folders[at], &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode))
-        return fail(error, FAIL_NEVER, "%s: its %s is a symbolic link, and what others link is not read",
-                    files->directory, folders[at]);
-    files->opened[at] = fd;
-    int other = fd >= 0 ? dup(fd) : -1;
-    DIR *folder = other >= 0 ? fdopendir(other) : NULL;
-    if (!folder)
-        return fail_errno(error, FAIL_LATER, "read %s/%s", files->directory, folders[at]);
-    walk_folder(folder, folders[at], take_file, files);
-    return true;
-}
-
 ArchiveFiles *archive_files_read_foreign(const char *path, GError **error)
 {
     g_autoptr(ArchiveFiles) files = files_new(path, NULL);
@@ -165,9 +146,25 @@ ArchiveFiles *archive_files_read_foreign(const char *path, GError **error)
         fail_errno(error, FAIL_LATER, "read %s", path);
         return NULL;
     }
-    for (size_t i = 0; i < G_N_ELEMENTS(folders); i++)
-        if (!read_foreign(files, maildir, i, error))
+    for (size_t at = 0; at < G_N_ELEMENTS(folders); at++) { /* no folder may be a link */
+        struct stat status;
+        int fd = openat(maildir, folders[at], O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        if (fd < 0 && errno == ENOENT)
+            continue;
+        if (fd < 0 && fstatat(maildir, folders[at], &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode)) {
+            fail(error, FAIL_NEVER, "%s: its %s is a symbolic link, and what others link is not read", path,
+                 folders[at]);
             return NULL;
+        }
+        files->opened[at] = fd;
+        int other = fd >= 0 ? dup(fd) : -1;
+        DIR *folder = other >= 0 ? fdopendir(other) : NULL;
+        if (!folder) {
+            fail_errno(error, FAIL_LATER, "read %s/%s", path, folders[at]);
+            return NULL;
+        }
+        walk_folder(folder, folders[at], take_file, files);
+    }
     g_array_sort_with_data(files->rows, compare_rows, files->names->str);
     return g_steal_pointer(&files);
 }
@@ -214,20 +211,15 @@ static GBytes *load(int directory_fd, const char *name, GError **error)
     return g_bytes_new_take(g_steal_pointer(&octets), length);
 }
 
-static GBytes *load_from(const char *list_directory, const char *folder, const char *name, GError **error)
-{
-    g_autofree char *path = g_build_filename(list_directory, folder, NULL);
-    auto_fd fd = fs_open_dir(AT_FDCWD, path, false, error);
-    return fd >= 0 ? load(fd, name, error) : NULL;
-}
-
 GBytes *archive_files_load(const ArchiveFiles *files, size_t at, GError **error)
 {
     const char *entry = entry_of(files, at);
-    int opened = files->opened[*entry == 'n' ? 0 : 1];
-    if (opened >= 0)
-        return load(opened, entry + 1, error);
-    return load_from(files->directory, *entry == 'n' ? "new" : "cur", entry + 1, error);
+    const size_t which = *entry == 'n' ? 0 : 1;
+    if (files->opened[which] >= 0)
+        return load(files->opened[which], entry + 1, error);
+    g_autofree char *path = g_build_filename(files->directory, folders[which], NULL);
+    auto_fd fd = fs_open_dir(AT_FDCWD, path, false, error);
+    return fd >= 0 ? load(fd, entry + 1, error) : NULL;
 }
 
 /* ---- one file ---- */

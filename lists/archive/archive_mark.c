@@ -18,33 +18,12 @@
 static const char *const words[] = {
     [ARCHIVE_SHOWN] = "shown", [ARCHIVE_HIDDEN] = "hidden", [ARCHIVE_REMOVED] = "removed"};
 
-static char *marks_of(const char *directory, const char *list)
-{
-    g_autofree char *path = archive_index_path(directory), *own = g_path_get_dirname(path);
-    return g_build_filename(own, "marks", list, NULL);
-}
-
-/* Opens the directory of a list's marks, making what is missing of it. */
-static int open_marks(const char *directory, const char *list, GError **error)
-{
-    g_autofree char *path = archive_index_path(directory), *own = g_path_get_dirname(path);
-    auto_fd top = fs_open_dir(AT_FDCWD, own, true, error);
-    auto_fd marks = top >= 0 ? fs_open_dir(top, "marks", true, error) : -1;
-    return marks >= 0 ? fs_open_dir(marks, list, true, error) : -1;
-}
-
 static bool remove_mark(int marks, const char *file, GError **error)
 {
     g_autoptr(GError) problem = NULL;
     if (fs_unlink(marks, file, &problem))
         return fs_sync_dir(marks, error);
     return fail_unless(error, FAIL_MISSING, &problem);
-}
-
-static bool write_mark(int marks, const char *file, ArchiveState state, const char *note, GError **error)
-{
-    g_autofree char *text = g_strdup_printf("%s\n%.*s\n", words[state], NOTE_MAX, note);
-    return remove_mark(marks, file, error) && fs_keep_once(marks, file, 0640, text, strlen(text), error);
 }
 
 /* Make the mail that takes the place of a removed post. */
@@ -62,6 +41,7 @@ static GBytes *husk_of(GBytes *octets, const char *note)
     return g_string_free_to_bytes(husk);
 }
 
+/* Take a post out of the index and out of its file. */
 static bool remove_post(ArchiveIndex *index, const char *directory, const char *list, const ArchiveMessage *message,
                         const char *note, GError **error)
 {
@@ -89,12 +69,16 @@ bool archive_mark_set(ArchiveIndex *index, const char *directory, const ArchiveM
         return false;
     if (message->state == ARCHIVE_REMOVED && state != ARCHIVE_REMOVED)
         return fail(error, FAIL_NEVER, "the message was removed");
-    auto_fd marks = open_marks(directory, list, error);
-    if (marks < 0)
+    g_autofree char *path = archive_index_path(directory), *own = g_path_get_dirname(path);
+    auto_fd top = fs_open_dir(AT_FDCWD, own, true, error);
+    auto_fd all = top >= 0 ? fs_open_dir(top, "marks", true, error) : -1;
+    auto_fd marks = all >= 0 ? fs_open_dir(all, list, true, error) : -1;
+    if (marks < 0 || !remove_mark(marks, message->file, error))
         return false;
     if (state == ARCHIVE_SHOWN)
-        return remove_mark(marks, message->file, error) && archive_index_hide(index, message->id, false, NULL, error);
-    return write_mark(marks, message->file, state, reason, error) &&
+        return archive_index_hide(index, message->id, false, NULL, error);
+    g_autofree char *text = g_strdup_printf("%s\n%.*s\n", words[state], NOTE_MAX, reason);
+    return fs_keep_once(marks, message->file, 0640, text, strlen(text), error) &&
            (state == ARCHIVE_HIDDEN ? archive_index_hide(index, message->id, true, reason, error)
                                     : remove_post(index, directory, list, message, reason, error));
 }
@@ -102,7 +86,8 @@ bool archive_mark_set(ArchiveIndex *index, const char *directory, const ArchiveM
 /* The two lines of a mark, g_strfreev(); NULL in *lines: there is none, as for nearly all. */
 static bool read_mark(const char *directory, const char *list, const char *file, char ***lines, GError **error)
 {
-    g_autofree char *marks = marks_of(directory, list), *path = g_build_filename(marks, file, NULL), *text = NULL;
+    g_autofree char *index = archive_index_path(directory), *own = g_path_get_dirname(index), *text = NULL;
+    g_autofree char *path = g_build_filename(own, "marks", list, file, NULL);
     g_autoptr(GError) fault = NULL;
     *lines = NULL;
     if (!g_file_get_contents(path, &text, NULL, &fault))

@@ -79,28 +79,20 @@ char **archive_places(const Config *config, const char *archive_name)
     return (char **)g_ptr_array_free(g_steal_pointer(&places), FALSE);
 }
 
-/* Removes what the archiver keeps beside an mbox. */
-static bool remove_companions(const char *mbox, GError **error)
-{
-    static const char *const suffixes[] = {".index", ".intent"};
-    for (size_t at = 0; at < G_N_ELEMENTS(suffixes); at++) {
-        g_autofree char *path = g_strconcat(mbox, suffixes[at], NULL);
-        if (unlink(path) != 0 && errno != ENOENT)
-            return fail_errno(error, FAIL_LATER, "cannot remove %s", path);
-    }
-    return true;
-}
-
 bool archive_place_remove(const char *place, GError **error)
 {
     /* The mbox itself goes last: archive_places() finds the rest by it when this is cut short. */
-    if (g_file_test(place, G_FILE_TEST_IS_REGULAR) && !remove_companions(place, error))
-        return false;
+    static const char *const beside[] = {".index", ".intent"};
+    bool mbox = g_file_test(place, G_FILE_TEST_IS_REGULAR), done = true;
+    for (size_t at = 0; mbox && at < G_N_ELEMENTS(beside); at++) {
+        g_autofree char *path = g_strconcat(place, beside[at], NULL);
+        if (unlink(path) != 0 && errno != ENOENT)
+            return fail_errno(error, FAIL_LATER, "cannot remove %s", path);
+    }
     char *const paths[] = {(char *)place, NULL};
     FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
     if (!walk)
         return fail_errno(error, FAIL_LATER, "cannot read %s", place);
-    bool done = true;
     for (FTSENT *entry; done && (entry = fts_read(walk));)
         if (entry->fts_info != FTS_D && remove(entry->fts_path) != 0 && errno != ENOENT)
             done = fail_errno(error, FAIL_LATER, "cannot remove %s", entry->fts_path);

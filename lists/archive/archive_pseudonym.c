@@ -37,54 +37,16 @@ static size_t count_in(const ArchivePseudonym *run, const char *octets, size_t l
 
 /* ---- maildir ---- */
 
-static int open_beside_index(const char *directory, GError **error)
-{
-    g_autofree char *path = archive_index_path(directory), *own = g_path_get_dirname(path);
-    return fs_open_dir(AT_FDCWD, own, true, error);
-}
-
-/* Say that the index has to be made again, before the first file is another one; where there is one. */
-static bool set_marker(const char *directory, GError **error)
-{
-    g_autofree char *path = archive_index_path(directory);
-    if (!g_file_test(path, G_FILE_TEST_EXISTS))
-        return true;
-    auto_fd beside = open_beside_index(directory, error);
-    return beside >= 0 && fs_keep_once(beside, MARKER, 0640, "", 0, error);
-}
-
-/* Make the index again, if that is to be done. */
-static bool settle_index(const char *directory, GError **error)
-{
-    g_autofree char *path = archive_index_path(directory), *own = g_path_get_dirname(path);
-    g_autofree char *marker = g_build_filename(own, MARKER, NULL);
-    if (!g_file_test(marker, G_FILE_TEST_EXISTS))
-        return true;
-    if (g_file_test(path, G_FILE_TEST_EXISTS) && !archive_index_make_again(directory, NULL, NULL, error))
-        return false;
-    auto_fd beside = open_beside_index(directory, error);
-    return beside >= 0 && fs_unlink(beside, MARKER, error) && fs_sync_dir(beside, error);
-}
-
-static bool replace_file(const ArchivePseudonym *run, const char *directory, const char *list, const char *file,
-                         GBytes *octets, GError **error)
-{
-    size_t length;
-    const char *data = g_bytes_get_data(octets, &length);
-    GString *other = g_string_sized_new(length + 64);
-    pseudonym_mail(run->names, data, length, other);
-    g_autoptr(GBytes) changed = g_string_free_to_bytes(other);
-    return set_marker(directory, error) && archive_maildir_replace(directory, list, file, changed, error);
-}
-
+/* Look for the address in the files of a list, and replace it. */
 static bool run_list(ArchivePseudonym *run, const char *directory, const char *list, GError **error)
 {
-    g_autofree char *place = g_build_filename(directory, list, NULL);
+    g_autofree char *place = g_build_filename(directory, list, NULL), *index = archive_index_path(directory);
+    g_autofree char *own = g_path_get_dirname(index);
     g_autoptr(ArchiveFiles) files = archive_files_read(directory, list, error);
     for (size_t at = 0; files && at < archive_files_count(files); at++) {
         g_autoptr(GError) gone = NULL;
         int64_t arrival;
-        size_t length;
+        size_t length = 0;
         g_autofree char *file = archive_files_name(files, at, &arrival);
         g_autoptr(GBytes) octets = archive_files_load(files, at, &gone);
         if (!octets && g_error_matches(gone, FAIL, FAIL_LATER))
@@ -93,8 +55,17 @@ static bool run_list(ArchivePseudonym *run, const char *directory, const char *l
         size_t count = data ? count_in(run, data, length) : 0;
         if (count > 0)
             run->found(place, file, count, run->data);
-        if (count > 0 && run->replace && !replace_file(run, directory, list, file, octets, error))
-            return false;
+        if (count > 0 && run->replace) {
+            /* The marker says that the index has to be made again, before the first file is another one. */
+            bool indexed = g_file_test(index, G_FILE_TEST_EXISTS);
+            auto_fd beside = indexed ? fs_open_dir(AT_FDCWD, own, true, error) : -1;
+            GString *other = g_string_sized_new(length + 64);
+            pseudonym_mail(run->names, data, length, other);
+            g_autoptr(GBytes) changed = g_string_free_to_bytes(other);
+            if ((indexed && (beside < 0 || !fs_keep_once(beside, MARKER, 0640, "", 0, error))) ||
+                !archive_maildir_replace(directory, list, file, changed, error))
+                return false;
+        }
         count_mail(run);
     }
     return files != NULL;
@@ -108,7 +79,18 @@ static bool run_maildir(ArchivePseudonym *run, const char *directory, GError **e
     for (guint i = 0; lists && i < lists->len; i++)
         if (!run_list(run, directory, lists->pdata[i], error))
             return false;
-    return lists && (!run->replace || settle_index(directory, error));
+    if (!lists || !run->replace)
+        return lists != NULL;
+
+    /* The index is made again, if that is to be done, be it since an earlier run that was cut short. */
+    g_autofree char *index = archive_index_path(directory), *own = g_path_get_dirname(index);
+    g_autofree char *marker = g_build_filename(own, MARKER, NULL);
+    if (!g_file_test(marker, G_FILE_TEST_EXISTS))
+        return true;
+    if (g_file_test(index, G_FILE_TEST_EXISTS) && !archive_index_make_again(directory, NULL, NULL, error))
+        return false;
+    auto_fd beside = fs_open_dir(AT_FDCWD, own, true, error);
+    return beside >= 0 && fs_unlink(beside, MARKER, error) && fs_sync_dir(beside, error);
 }
 
 /* ---- mbox ---- */
@@ -144,30 +126,20 @@ static bool read_range(const PseudonymMbox *mbox, uint64_t from, uint64_t to, GS
     return true;
 }
 
-/* The sender of a From_ line, with the address replaced. */
-static size_t put_sender(const PseudonymMbox *mbox, const GString *raw, GString *sender)
-{
-    const char *line = raw->str + strspn(raw->str, "\r\n");
-    const char *word = g_str_has_prefix(line, "From ") ? line + strlen("From ") : "";
-    return pseudonym_text(mbox->run->names, word, strcspn(word, " \n"), sender);
-}
-
-static bool write_mail(const PseudonymMbox *mbox, const MboxMail *mail, const char *sender, GError **error)
-{
-    g_autoptr(GString) other = g_string_new(NULL), text = g_string_new(NULL);
-    pseudonym_mail(mbox->run->names, mail->octets->str, mail->octets->len, other);
-    mbox_append(text, sender, mail->from_time, other->str, other->len);
-    return fs_write(mbox->out, text->str, text->len, error);
-}
-
 /* One mail, which begins at an offset of the file. One that is larger than is read stays as it is. */
 static bool run_mail(PseudonymMbox *mbox, const MboxMail *mail, uint64_t begin, uint64_t number, GError **error)
 {
     ArchivePseudonym *run = mbox->run;
     g_autoptr(GString) raw = g_string_new(NULL), sender = g_string_new(NULL);
+    size_t count = 0;
     if (!read_range(mbox, begin, mail->offset, raw, error))
         return false;
-    size_t count = mail->cut ? 0 : put_sender(mbox, raw, sender) + count_in(run, mail->octets->str, mail->octets->len);
+    if (!mail->cut) { /* the sender of the From_ line counts, too */
+        const char *line = raw->str + strspn(raw->str, "\r\n");
+        const char *word = g_str_has_prefix(line, "From ") ? line + strlen("From ") : "";
+        count = pseudonym_text(run->names, word, strcspn(word, " \n"), sender) +
+                count_in(run, mail->octets->str, mail->octets->len);
+    }
     mbox->found = mbox->found || count > 0;
     if (mbox->out < 0)
         count_mail(run);
@@ -177,7 +149,12 @@ static bool run_mail(PseudonymMbox *mbox, const MboxMail *mail, uint64_t begin, 
     }
     if (mbox->out < 0)
         return true;
-    return count > 0 ? write_mail(mbox, mail, sender->str, error) : fs_write(mbox->out, raw->str, raw->len, error);
+    if (count == 0)
+        return fs_write(mbox->out, raw->str, raw->len, error);
+    g_autoptr(GString) other = g_string_new(NULL), text = g_string_new(NULL);
+    pseudonym_mail(run->names, mail->octets->str, mail->octets->len, other);
+    mbox_append(text, sender->str, mail->from_time, other->str, other->len);
+    return fs_write(mbox->out, text->str, text->len, error);
 }
 
 static bool run_mails(PseudonymMbox *mbox, GError **error)

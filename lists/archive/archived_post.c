@@ -28,37 +28,26 @@ static const char *keep(ArchivedPost *self, char *text)
     return text;
 }
 
-static void read_head(ArchivedPost *self, const ReadableHead *head)
+/* Hashes of the References, or else of In-Reply-To. Of more than the index takes, the first and the last ones. */
+static void read_references(ArchivedPost *self, const Message *message)
 {
-    ArchivePost *post = &self->post;
-    const ReadablePerson *from = head->from.list->len > 0 ? head->from.list->pdata[0] : NULL;
-    post->name = keep(self, g_strdup(from ? from->name : ""));
-    post->address = keep(self, g_strdup(from ? from->address : ""));
-    post->subject = keep(self, g_strdup(head->subject));
-    post->topic = keep(self, base_subject(post->subject, &post->reply));
-    post->date = head->dated ? head->date * CLOCK_SECOND : 0;
-}
-
-typedef struct Reference {
-    const char *text;
-    size_t length;
-} Reference;
-
-/* The Message-IDs in a field, in their brackets. */
-static void find_ids(const char *value, GArray *found)
-{
-    for (const char *open = strchr(value, '<'); open; open = strchr(open + 1, '<')) {
+    g_autofree char *value = message_value(message, "References");
+    g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
+    for (const char *open = value ? strchr(value, '<') : NULL; open; open = strchr(open + 1, '<')) {
         size_t length = strcspn(open + 1, "<> \t") + 1;
-        if (open[length] != '>' || length < 2)
-            continue;
-        Reference reference = {open, length + 1};
-        g_array_append_val(found, reference);
+        if (open[length] == '>' && length >= 2) /* an id, in its brackets */
+            g_ptr_array_add(found, g_strndup(open, length + 1));
     }
-}
+    if (found->len > 0) {
+        guint left_out = found->len > ARCHIVE_REFERENCES_MAX ? found->len - ARCHIVE_REFERENCES_MAX : 0, count = 0;
+        const char **hashes = g_new0(const char *, found->len - left_out + 1);
+        for (guint i = 0; i < found->len; i += i == 0 ? left_out + 1 : 1)
+            hashes[count++] = keep(self, message_id_hash(found->pdata[i]));
+        self->post.references = hashes;
+        return;
+    }
 
-/* Hashes of the ids that In-Reply-To may name, and as the only reference that which looks most like an id. */
-static void read_replied(ArchivedPost *self, const Message *message)
-{
+    /* In-Reply-To may name several ids; the only reference is that which looks most like one. */
     const char *likely;
     g_autoptr(GPtrArray) ids = message_replied_ids(message, &likely);
     const char **references = g_new0(const char *, 2), **replied = g_new0(const char *, ids->len + 1);
@@ -69,27 +58,6 @@ static void read_replied(ArchivedPost *self, const Message *message)
     }
     self->post.references = references;
     self->post.replied = replied;
-}
-
-/* Hashes of the References, or else of In-Reply-To. Of more than the index takes, the first and the last ones. */
-static void read_references(ArchivedPost *self, const Message *message)
-{
-    g_autofree char *value = message_value(message, "References");
-    g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(Reference));
-    if (value)
-        find_ids(value, found);
-    if (found->len == 0) {
-        read_replied(self, message);
-        return;
-    }
-    guint left_out = found->len > ARCHIVE_REFERENCES_MAX ? found->len - ARCHIVE_REFERENCES_MAX : 0, count = 0;
-    const char **hashes = g_new0(const char *, found->len - left_out + 1);
-    for (guint i = 0; i < found->len; i += i == 0 ? left_out + 1 : 1) {
-        const Reference *reference = &g_array_index(found, Reference, i);
-        g_autofree char *id = g_strndup(reference->text, reference->length);
-        hashes[count++] = keep(self, message_id_hash(id));
-    }
-    self->post.references = hashes;
 }
 
 int64_t archived_post_arrival(const char *file)
@@ -114,7 +82,13 @@ ArchivedPost *archived_post_new(const char *list, const char *file, int64_t arri
     post->spare_hash = keep(self, message_id_hash(file));
     post->arrival = arrival > 0 ? arrival : archived_post_arrival(file);
     post->size = (int64_t)length;
-    read_head(self, &mail->head);
+    const ReadableHead *head = &mail->head;
+    const ReadablePerson *from = head->from.list->len > 0 ? head->from.list->pdata[0] : NULL;
+    post->name = keep(self, g_strdup(from ? from->name : ""));
+    post->address = keep(self, g_strdup(from ? from->address : ""));
+    post->subject = keep(self, g_strdup(head->subject));
+    post->topic = keep(self, base_subject(post->subject, &post->reply));
+    post->date = head->dated ? head->date * CLOCK_SECOND : 0;
     read_references(self, message);
     GString *text = readable_search_text(mail, false, ARCHIVE_TEXT_MAX);
     post->text_length = text->len;
