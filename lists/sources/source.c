@@ -25,73 +25,20 @@ bool source_interval_read(const char *text, int64_t *interval, GError **error)
 
 /* ---- what a person wrote ---- */
 
-static bool check_name(const char *name, GError **error)
-{
-    size_t valid = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
-    return (*name && !name[valid] && valid <= NAME_MAX_LENGTH) ||
-           fail(error, FAIL_NEVER, "\"%s\" is no name for a source: up to %d letters, digits, \"-\", \"_\" and \".\"",
-                name, NAME_MAX_LENGTH);
-}
-
-/* A password belongs into a file: an argument is in the list of processes, and a URL in logs. */
-static bool holds_password(const char *url)
-{
-    const char *host = strstr(url, "://");
-    size_t length = host ? strcspn(host + 3, "/?#") : 0;
-    const char *at = host ? memchr(host + 3, '@', length) : NULL;
-    const char *path = host ? host + 3 + length : url;
-    return (at && memchr(host + 3, ':', (size_t)(at - host - 3))) || memchr(path, '@', strcspn(path, "?")) ||
-           strstr(url, "password=");
-}
-
-/* Is there anything but a number where the port is? It is the begin of a password then, in which a "/" was not written
- * as "%2F". */
-static bool has_odd_port(const char *host)
-{
-    const char *end = host + strcspn(host, "/?#");
-    for (const char *at = host; at < end; at++) {
-        const char *closed = *at == '[' ? memchr(at, ']', (size_t)(end - at)) : NULL;
-        size_t digits = *at == ':' ? strspn(at + 1, G_CSET_DIGITS) : 0;
-        at = closed ? closed : at;
-        if (*at == ':' && at + 1 + digits < end && at[1 + digits] != ',')
-            return true;
-    }
-    return false;
-}
-
-static bool check_port(const MemberSource *source, GError **error)
-{
-    const char *host = strstr(source->place, "://");
-    bool path = source->kind == SOURCE_FILE || source->kind == SOURCE_LIST || *source->place == '/';
-    return path || !host || !has_odd_port(host + 3) ||
-           fail(error, FAIL_NEVER,
-                "the URL holds a password, or its port is no number: give the user by --user (in a URL of PostgreSQL "
-                "or MySQL as USER@HOST), and the password by --password-file");
-}
-
-static bool check_url(const MemberSource *source, GError **error)
-{
-    const char *url = source->place;
-    if (!g_str_has_prefix(url, "https://") && !g_str_has_prefix(url, "http://"))
-        return fail(error, FAIL_NEVER, "a URL begins with https:// or http://");
-    const char *host = strstr(url, "://") + 3;
-    if (memchr(host, '@', strcspn(host, "/?#")))
-        return fail(error, FAIL_NEVER,
-                    "the URL holds a user: give that by --user, and the password by "
-                    "--password-file");
-    return true;
-}
-
 static bool check_sql(const MemberSource *source, GError **error)
 {
     static const char *const begins[] = {"select", "with", "values"};
-    bool server = g_str_has_prefix(source->place, "postgresql://") || g_str_has_prefix(source->place, "postgres://") ||
-                  store_place_is_mysql(source->place);
-    if (!server && *source->place != '/')
+    const char *url = source->place, *host = strstr(url, "://");
+    bool server = g_str_has_prefix(url, "postgresql://") || g_str_has_prefix(url, "postgres://") ||
+                  store_place_is_mysql(url);
+    if (!server && *url != '/')
         return fail(error, FAIL_NEVER,
                     "the place of a database is the whole path of a file of SQLite, postgresql://USER@HOST/DATABASE "
                     "or mysql://USER@HOST/DATABASE");
-    if (server && holds_password(source->place))
+    const size_t length = host ? strcspn(host + 3, "/?#") : 0;
+    const char *at = host ? memchr(host + 3, '@', length) : NULL, *path = host ? host + 3 + length : url;
+    if (server && ((at && memchr(host + 3, ':', (size_t)(at - host - 3))) || memchr(path, '@', strcspn(path, "?")) ||
+                   strstr(url, "password=")))
         return fail(error, FAIL_NEVER, "the URL holds a password: give that by --password-file");
     if (!server && source->password_file)
         return fail(error, FAIL_NEVER, "--password-file is for a server; a file of SQLite has no password");
@@ -133,45 +80,37 @@ static bool leads_to(Store *store, const char *from, const char *to, bool *leads
     return true;
 }
 
-static bool check_list(Store *store, const List *list, MemberSource *source, GError **error)
+/* A password belongs into a file: an argument is in the list of processes, and a URL in logs. */
+static bool check_no_password(const MemberSource *source, GError **error)
 {
-    bool circle;
-    g_autoptr(List) other = list_find(store, source->place, error);
-    if (!other || !leads_to(store, other->list_id, list->list_id, &circle, error))
-        return false;
-    if (circle)
-        return fail(error, FAIL_NEVER, "%s gets members of %s already, so this would be a circle",
-                    other->posting_address, list->posting_address);
-    g_free(source->place);
-    source->place = g_strdup(other->list_id);
-    return true;
-}
-
-static bool check_place(Work *work, const List *list, MemberSource *source, GError **error)
-{
-    switch ((SourceKind)source->kind) {
-    case SOURCE_FILE:
-        return *source->place == '/'
-                   ? source_may_read(work_site(work), source->place, FAIL_NEVER, error)
-                   : fail(error, FAIL_NEVER, "\"%s\": give the whole path of the file, from / on", source->place);
-    case SOURCE_URL:
-        return check_url(source, error);
-    case SOURCE_LIST:
-        return check_list(work_store(work), list, source, error);
-    case SOURCE_SQL:
-        return check_sql(source, error) &&
-               (*source->place != '/' || source_may_read(work_site(work), source->place, FAIL_NEVER, error));
-    case SOURCE_LDAP:
-        return source_check_ldap(source->place, error);
+    const char *url = source->place, *host = strstr(url, "://");
+    bool path = source->kind == SOURCE_FILE || source->kind == SOURCE_LIST || *url == '/';
+    if (path || !host)
+        return true;
+    /* Where the port is there may be the begin of a password, in which a "/" was not written as "%2F". */
+    const char *end = host + 3 + strcspn(host + 3, "/?#");
+    for (const char *at = host + 3; at < end; at++) {
+        const char *closed = *at == '[' ? memchr(at, ']', (size_t)(end - at)) : NULL;
+        size_t digits = *at == ':' ? strspn(at + 1, G_CSET_DIGITS) : 0;
+        at = closed ? closed : at;
+        if (*at == ':' && at + 1 + digits < end && at[1 + digits] != ',')
+            return fail(error, FAIL_NEVER,
+                        "the URL holds a password, or its port is no number: give the user by --user (in a URL of "
+                        "PostgreSQL or MySQL as USER@HOST), and the password by --password-file");
     }
-    g_assert_not_reached();
+    return true;
 }
 
 bool source_check(Work *work, const List *list, MemberSource *source, GError **error)
 {
-    bool asks = source->kind == SOURCE_LDAP || source->kind == SOURCE_URL;
-    if (!check_name(source->name, error))
-        return false;
+    const WorkSite *site = work_site(work);
+    const char *name = source->name, *place = source->place;
+    size_t valid = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
+    bool asks = source->kind == SOURCE_LDAP || source->kind == SOURCE_URL, circle;
+    if (!*name || name[valid] || valid > NAME_MAX_LENGTH)
+        return fail(error, FAIL_NEVER,
+                    "\"%s\" is no name for a source: up to %d letters, digits, \"-\", \"_\" and \".\"", name,
+                    NAME_MAX_LENGTH);
     if (source->query && source->kind != SOURCE_SQL)
         return fail(error, FAIL_NEVER, "--query is for the kind sql");
     if (source->bind_dn && !asks)
@@ -181,11 +120,42 @@ bool source_check(Work *work, const List *list, MemberSource *source, GError **e
     if (source->password_file && *source->password_file != '/')
         return fail(error, FAIL_NEVER, "\"%s\": give the whole path of the password file, from / on",
                     source->password_file);
-    if (source->password_file && !source_may_read(work_site(work), source->password_file, FAIL_NEVER, error))
+    if (source->password_file && !source_may_read(site, source->password_file, FAIL_NEVER, error))
         return false;
     if (asks && !source->bind_dn != !source->password_file)
         return fail(error, FAIL_NEVER, "--user and --password-file belong together");
-    return check_port(source, error) && check_place(work, list, source, error);
+    if (!check_no_password(source, error))
+        return false;
+
+    switch ((SourceKind)source->kind) {
+    case SOURCE_FILE:
+        return *place == '/' ? source_may_read(site, place, FAIL_NEVER, error)
+                             : fail(error, FAIL_NEVER, "\"%s\": give the whole path of the file, from / on", place);
+    case SOURCE_URL: {
+        if (!g_str_has_prefix(place, "https://") && !g_str_has_prefix(place, "http://"))
+            return fail(error, FAIL_NEVER, "a URL begins with https:// or http://");
+        const char *host = strstr(place, "://") + 3;
+        return !memchr(host, '@', strcspn(host, "/?#")) ||
+               fail(error, FAIL_NEVER,
+                    "the URL holds a user: give that by --user, and the password by --password-file");
+    }
+    case SOURCE_LIST: {
+        g_autoptr(List) other = list_find(work_store(work), place, error);
+        if (!other || !leads_to(work_store(work), other->list_id, list->list_id, &circle, error))
+            return false;
+        if (circle)
+            return fail(error, FAIL_NEVER, "%s gets members of %s already, so this would be a circle",
+                        other->posting_address, list->posting_address);
+        g_free(source->place);
+        source->place = g_strdup(other->list_id);
+        return true;
+    }
+    case SOURCE_SQL:
+        return check_sql(source, error) && (*place != '/' || source_may_read(site, place, FAIL_NEVER, error));
+    case SOURCE_LDAP:
+        return source_check_ldap(place, error);
+    }
+    g_assert_not_reached();
 }
 
 /* ---- use cases ---- */

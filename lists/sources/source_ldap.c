@@ -69,13 +69,15 @@ static bool refuse(const Directory *directory, const char *what, int code, GErro
     return false;
 }
 
-static bool set_up(Directory *directory, GError **error)
+/* Connect, encrypt where the URL asks for it, before anything is told to the server, and sign in. */
+static bool sign_in(Directory *directory, const char *dn, const char *password, GError **error)
 {
+    const LdapUrl *url = directory->url;
     const struct timeval patience = {.tv_sec = PATIENCE};
     const int version = LDAP_VERSION3, demand = LDAP_OPT_X_TLS_DEMAND;
-    g_autofree char *address = g_strdup_printf(
-        "%s://%s%s%s:%d", directory->url->lud_scheme, strchr(directory->url->lud_host, ':') ? "[" : "",
-        directory->url->lud_host, strchr(directory->url->lud_host, ':') ? "]" : "", directory->url->lud_port);
+    bool six = strchr(url->lud_host, ':') != NULL;
+    g_autofree char *address = g_strdup_printf("%s://%s%s%s:%d", url->lud_scheme, six ? "[" : "", url->lud_host,
+                                               six ? "]" : "", url->lud_port);
     /* Certificates are looked at as all connections of the process say, whatever ldap.conf(5) would let pass. */
     if (ldap_set_option(NULL, LDAP_OPT_X_TLS_REQUIRE_CERT, &demand) != LDAP_OPT_SUCCESS)
         return fail(error, FAIL_LATER, "the library of LDAP refuses to look at certificates");
@@ -87,87 +89,67 @@ static bool set_up(Directory *directory, GError **error)
         ldap_set_option(directory->connection, LDAP_OPT_TIMEOUT, &patience) != LDAP_OPT_SUCCESS ||
         ldap_set_option(directory->connection, LDAP_OPT_REFERRALS, LDAP_OPT_OFF) != LDAP_OPT_SUCCESS)
         return fail(error, FAIL_LATER, "the library of LDAP refuses an option");
-    return true;
-}
-
-/* Before anything is told to the server. */
-static bool begin_tls(Directory *directory, GError **error)
-{
-    if (!source_ldap_starts_tls(directory->url))
-        return true;
-    int code = ldap_start_tls_s(directory->connection, NULL, NULL);
-    bool away = code == LDAP_SERVER_DOWN || code == LDAP_TIMEOUT;
-    return code == LDAP_SUCCESS || refuse(directory, away ? "cannot connect" : "cannot begin TLS", code, error);
-}
-
-static bool bind_as(Directory *directory, const char *dn, const char *password, GError **error)
-{
+    if (source_ldap_starts_tls(url) && (code = ldap_start_tls_s(directory->connection, NULL, NULL)) != LDAP_SUCCESS) {
+        bool away = code == LDAP_SERVER_DOWN || code == LDAP_TIMEOUT;
+        return refuse(directory, away ? "cannot connect" : "cannot begin TLS", code, error);
+    }
     struct berval secret = {.bv_val = (char *)password, .bv_len = password ? strlen(password) : 0};
-    int code = ldap_sasl_bind_s(directory->connection, dn, LDAP_SASL_SIMPLE, &secret, NULL, NULL, NULL);
+    code = ldap_sasl_bind_s(directory->connection, dn, LDAP_SASL_SIMPLE, &secret, NULL, NULL, NULL);
     bool away = code == LDAP_SERVER_DOWN || code == LDAP_CONNECT_ERROR || code == LDAP_TIMEOUT;
     return code == LDAP_SUCCESS || refuse(directory, dn && !away ? "cannot sign in" : "cannot connect", code, error);
 }
 
-/* Another server is not asked: nobody has said that it may be told the password. */
+/* Another server is not asked: nobody has said that it may be told the password. Frees the referrals. */
 static bool name_referral(char **referrals, GError **error)
 {
     g_autofree char *valid = g_utf8_make_valid(referrals && referrals[0] ? referrals[0] : "another server", -1);
+    ldap_memvfree((void **)referrals);
     return fail(error, FAIL_CONFIG,
                 "the server refers to %s for a part of the answer, and no other server is asked: make that a source of "
                 "its own, or narrow the base or the scope of the search",
                 valid);
 }
 
-static void refer(Directory *directory, LdapMessage *answer, GError **error)
-{
-    int code;
-    char **referrals = NULL;
-    ldap_parse_result(directory->connection, answer, &code, NULL, NULL, &referrals, NULL, 0);
-    name_referral(referrals, error);
-    ldap_memvfree((void **)referrals);
-}
-
-/* False: a part of the answer is elsewhere. */
-static bool is_all_here(Directory *directory, LdapMessage *answer, GError **error)
-{
-    char **referrals = NULL;
-    LdapMessage *reference = ldap_first_reference(directory->connection, answer);
-    if (!reference)
-        return true;
-    ldap_parse_reference(directory->connection, reference, &referrals, NULL, 0);
-    name_referral(referrals, error);
-    ldap_memvfree((void **)referrals);
-    return false;
-}
-
-/* One page of the answer. */
+/* One page of the answer, whole; NULL with error when a part of it is elsewhere. */
 static LdapMessage *ask(Directory *directory, GError **error)
 {
     const LdapUrl *url = directory->url;
-    char *wanted[] = {(char *)attribute(url, 0), (char *)attribute(url, 1), NULL};
+    LDAP *connection = directory->connection;
+    char *wanted[] = {(char *)attribute(url, 0), (char *)attribute(url, 1), NULL}, **referrals = NULL;
     const char *filter = url->lud_filter && *url->lud_filter ? url->lud_filter : "(objectClass=*)";
     struct timeval patience = {.tv_sec = PATIENCE};
     LDAPControl *made = NULL;
     LDAPMessage *answer = NULL;
-    int code = ldap_create_page_control(directory->connection, PAGE_SIZE, &directory->cookie, 1, &made);
+    int code = ldap_create_page_control(connection, PAGE_SIZE, &directory->cookie, 1, &made), ignored;
     g_autoptr(LdapControl) page = made;
     LDAPControl *controls[] = {page, NULL};
     if (code == LDAP_SUCCESS)
-        code = ldap_search_ext_s(directory->connection, url->lud_dn ? url->lud_dn : "", url->lud_scope, filter, wanted,
-                                 0, controls, NULL, &patience, LDAP_NO_LIMIT, &answer);
+        code = ldap_search_ext_s(connection, url->lud_dn ? url->lud_dn : "", url->lud_scope, filter, wanted, 0,
+                                 controls, NULL, &patience, LDAP_NO_LIMIT, &answer);
     g_autoptr(LdapMessage) result = answer;
-    if (code == LDAP_SIZELIMIT_EXCEEDED || code == LDAP_TIMELIMIT_EXCEEDED || code == LDAP_ADMINLIMIT_EXCEEDED)
+    if (code == LDAP_SIZELIMIT_EXCEEDED || code == LDAP_TIMELIMIT_EXCEEDED || code == LDAP_ADMINLIMIT_EXCEEDED) {
         fail(error, FAIL_CONFIG,
              "the server gives no more entries to this user (%s), so the answer is not whole: raise "
              "its limit for it, or narrow the filter",
              ldap_err2string(code));
-    else if (code == LDAP_REFERRAL && answer)
-        refer(directory, answer, error);
-    else if (code != LDAP_SUCCESS)
+        return NULL;
+    }
+    if (code == LDAP_REFERRAL && answer) {
+        ldap_parse_result(connection, answer, &ignored, NULL, NULL, &referrals, NULL, 0);
+        name_referral(referrals, error);
+        return NULL;
+    }
+    if (code != LDAP_SUCCESS) {
         refuse(directory, "cannot search", code, error);
-    else
-        return g_steal_pointer(&result);
-    return NULL;
+        return NULL;
+    }
+    LDAPMessage *reference = ldap_first_reference(connection, answer);
+    if (reference) {
+        ldap_parse_reference(connection, reference, &referrals, NULL, 0);
+        name_referral(referrals, error);
+        return NULL;
+    }
+    return g_steal_pointer(&result);
 }
 
 /* The first value as text; NULL: there is none. g_free() */
@@ -178,19 +160,6 @@ static char *first_value(Directory *directory, LdapMessage *entry, const char *n
     if (values)
         ldap_value_free_len(values);
     return text ? g_strstrip(text) : NULL;
-}
-
-static bool take_entries(SourceReading *reading, Directory *directory, LdapMessage *answer, GError **error)
-{
-    LDAP *connection = directory->connection;
-    for (LDAPMessage *entry = ldap_first_entry(connection, answer); entry; entry = ldap_next_entry(connection, entry)) {
-        g_autofree char *address = first_value(directory, entry, attribute(directory->url, 0));
-        g_autofree char *name = first_value(directory, entry, attribute(directory->url, 1));
-        bool valid = name && g_utf8_validate(name, -1, NULL);
-        if (address && !source_reading_add(reading, address, valid ? name : NULL, error))
-            return false;
-    }
-    return true;
 }
 
 /* Where the next page begins; *last: there is none. An answer without the control is no end: the server has not said
@@ -219,13 +188,23 @@ static bool take_cookie(Directory *directory, LdapMessage *answer, bool *last, G
 bool source_read_ldap(SourceReading *reading, GError **error)
 {
     g_auto(Directory) directory = {.url = source_ldap_url(reading->source->place, error)};
-    if (!directory.url || !set_up(&directory, error) || !begin_tls(&directory, error) ||
-        !bind_as(&directory, reading->source->bind_dn, reading->password, error))
+    if (!directory.url || !sign_in(&directory, reading->source->bind_dn, reading->password, error))
         return false;
+    const char *of_address = attribute(directory.url, 0), *of_name = attribute(directory.url, 1);
+    LDAP *connection = directory.connection;
     for (bool last = false; !last;) {
-        g_autoptr(LdapMessage) answer = source_reading_goes_on(reading, error) ? ask(&directory, error) : NULL;
-        if (!answer || !is_all_here(&directory, answer, error) || !take_entries(reading, &directory, answer, error) ||
-            !take_cookie(&directory, answer, &last, error))
+        g_autoptr(LdapMessage) page = source_reading_goes_on(reading, error) ? ask(&directory, error) : NULL;
+        if (!page)
+            return false;
+        for (LDAPMessage *entry = ldap_first_entry(connection, page); entry;
+             entry = ldap_next_entry(connection, entry)) {
+            g_autofree char *address = first_value(&directory, entry, of_address);
+            g_autofree char *name = first_value(&directory, entry, of_name);
+            bool valid = name && g_utf8_validate(name, -1, NULL);
+            if (address && !source_reading_add(reading, address, valid ? name : NULL, error))
+                return false;
+        }
+        if (!take_cookie(&directory, page, &last, error))
             return false;
     }
     return true;

@@ -27,19 +27,14 @@ static bool is_own_host(const char *host)
            g_str_has_prefix(host, "localhost:");
 }
 
-/* The extension is what stands behind the fourth "?". */
-static bool begins_tls(const char *url)
-{
-    for (unsigned parts = 0; url && parts < 4; parts++) {
-        url = strchr(url, '?');
-        url = url ? url + 1 : NULL;
-    }
-    return url && *url;
-}
-
 bool source_is_plain(const MemberSource *source)
 {
-    bool ldap = source->kind == SOURCE_LDAP && g_str_has_prefix(source->place, "ldap://") && !begins_tls(source->place);
+    const char *tls = source->place; /* the extension of a directory's URL stands behind the fourth "?" */
+    for (unsigned parts = 0; tls && parts < 4; parts++) {
+        tls = strchr(tls, '?');
+        tls = tls ? tls + 1 : NULL;
+    }
+    bool ldap = source->kind == SOURCE_LDAP && g_str_has_prefix(source->place, "ldap://") && !(tls && *tls);
     bool url = source->kind == SOURCE_URL && g_str_has_prefix(source->place, "http://");
     return source->password_file && (ldap || url) && !is_own_host(strstr(source->place, "://") + 3);
 }

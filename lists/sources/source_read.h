@@ -33,7 +33,7 @@ bool source_reading_lines(SourceReading *reading, FILE *file, GError **error);
 /* Read a whole source of one kind. FAIL_LATER: it cannot be read now; FAIL_CONFIG, FAIL_NEVER, FAIL_MISSING: it can
  * only be read when somebody has mended it. */
 typedef bool SourceRead(SourceReading *reading, GError **error);
-SourceRead source_read_url, source_read_sql, source_read_ldap;
+SourceRead source_read_ldap;
 
 /* Check that the site lets sources read the file of this path. If not, fail with `code`; the message names the setting.
  */

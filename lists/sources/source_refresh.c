@@ -39,35 +39,32 @@ void source_result_clear(SourceResult *result)
 
 /* ---- the log ---- */
 
-static bool log_many(const Refresh *refresh, GError **error)
-{
-    g_autofree char *came = g_strdup_printf("%u members", refresh->came->len);
-    g_autofree char *went = g_strdup_printf("%u members", refresh->went->len);
-    return change_log(refresh->work, refresh->list->list_id,
-                      &(Change){.kind = LOG_SOURCE,
-                                .name = refresh->source->name,
-                                .before = refresh->went->len > 0 ? went : NULL,
-                                .after = refresh->came->len > 0 ? came : NULL},
-                      error);
-}
-
 /* Tells programs outside of all, and the log of each or of all at once. */
 static bool tell(const Refresh *refresh, GError **error)
 {
+    Work *work = refresh->work;
     const char *list_id = refresh->list->list_id;
     guint came = refresh->came->len, went = refresh->went->len;
     bool many = came + went > EACH_MOST, told = true;
     for (guint at = 0; at < came && told; at++)
         if (many)
-            roster_tell(refresh->work, EVENT_MEMBER_JOINED, list_id, ROLE_MEMBER, refresh->came->pdata[at]);
+            roster_tell(work, EVENT_MEMBER_JOINED, list_id, ROLE_MEMBER, refresh->came->pdata[at]);
         else
-            told = roster_came(refresh->work, list_id, ROLE_MEMBER, refresh->came->pdata[at], error);
+            told = roster_came(work, list_id, ROLE_MEMBER, refresh->came->pdata[at], error);
     for (guint at = 0; at < went && told; at++)
         if (many)
-            roster_tell(refresh->work, EVENT_MEMBER_LEFT, list_id, ROLE_MEMBER, refresh->went->pdata[at]);
+            roster_tell(work, EVENT_MEMBER_LEFT, list_id, ROLE_MEMBER, refresh->went->pdata[at]);
         else
-            told = roster_left(refresh->work, list_id, refresh->went->pdata[at], SOURCE_WAY, error);
-    return told && (!many || log_many(refresh, error));
+            told = roster_left(work, list_id, refresh->went->pdata[at], SOURCE_WAY, error);
+    if (!told || !many)
+        return told;
+    g_autofree char *before = g_strdup_printf("%u members", went), *after = g_strdup_printf("%u members", came);
+    return change_log(work, list_id,
+                      &(Change){.kind = LOG_SOURCE,
+                                .name = refresh->source->name,
+                                .before = went > 0 ? before : NULL,
+                                .after = came > 0 ? after : NULL},
+                      error);
 }
 
 /* ---- one page, in a unit of its own ---- */
@@ -75,32 +72,24 @@ static bool tell(const Refresh *refresh, GError **error)
 /* Fills came and went. */
 typedef bool Page(Refresh *refresh, bool *last, GError **error);
 
-static bool carry_out(Refresh *refresh, Page *page, bool *last, GError **error)
+/* Until the last page, or the run is to end. */
+static bool carry_out_all(Refresh *refresh, Page *page, GError **error)
 {
     const SourceRun *run = refresh->run;
     g_autofree char *name = g_strdup_printf("source %s", refresh->source->name);
     Actor actor = *run->actor;
     actor.name = name;
-    g_autoptr(Work) work = work_new(run->store, run->site, &actor);
-    refresh->work = work;
-    g_ptr_array_set_size(refresh->came, 0);
-    g_ptr_array_set_size(refresh->went, 0);
-    if (!work_begin_people(work, refresh->list->list_id, error) ||
-        !source_check_turn(run->store, refresh->source, error) || !page(refresh, last, error) ||
-        !run->commit(work, run->data, error))
-        return false;
-    refresh->result->joined += refresh->came->len;
-    refresh->result->left += refresh->went->len;
-    return true;
-}
-
-/* Until the last page, or the run is to end. */
-static bool carry_out_all(Refresh *refresh, Page *page, GError **error)
-{
-    const SourceRun *run = refresh->run;
     for (bool last = false; !last && !refresh->result->cut;) {
-        if (!carry_out(refresh, page, &last, error))
+        g_autoptr(Work) work = work_new(run->store, run->site, &actor);
+        refresh->work = work;
+        g_ptr_array_set_size(refresh->came, 0);
+        g_ptr_array_set_size(refresh->went, 0);
+        if (!work_begin_people(work, refresh->list->list_id, error) ||
+            !source_check_turn(run->store, refresh->source, error) || !page(refresh, &last, error) ||
+            !run->commit(work, run->data, error))
             return false;
+        refresh->result->joined += refresh->came->len;
+        refresh->result->left += refresh->went->len;
         refresh->result->cut = run->alive && !run->alive(run->data);
     }
     return true;
@@ -125,57 +114,36 @@ static bool is_barred(const Refresh *refresh, const char *address, bool *barred,
     return true;
 }
 
-static bool welcome(const Refresh *refresh, const char *address, GError **error)
-{
-    const TemplateValue values[] = {{"address", address}, {0}};
-    const ListLetter letter = {.template = "welcome", .values = values, .to = address};
-    return !refresh->source->welcome || work_letter(refresh->work, refresh->list, &letter, error);
-}
-
-/* *taken: the address is a member or becomes one, since nothing keeps it out. */
-static bool look_at_fresh(Refresh *refresh, const SourceFresh *fresh, bool *taken, GError **error)
-{
-    Store *store = refresh->run->store;
-    bool barred = fresh->left || fresh->log_at > 0;
-    *taken = fresh->member != 0;
-    if (*taken)
-        return true;
-    if (fresh->log_at > 0 && !fresh->left && !source_keep_out(store, refresh->source, fresh, error))
-        return false;
-    if (!barred && !is_barred(refresh, fresh->address, &barred, error))
-        return false;
-    *taken = !barred;
-    refresh->result->kept_out += barred;
-    return true;
-}
-
-static bool welcome_all(const Refresh *refresh, GError **error)
-{
-    for (guint at = 0; at < refresh->came->len; at++)
-        if (!welcome(refresh, refresh->came->pdata[at], error))
-            return false;
-    return true;
-}
-
 static bool take_page(Refresh *refresh, bool *last, GError **error)
 {
-    g_autoptr(GPtrArray) page = source_stage_fresh(refresh->stage, error);
+    Store *store = refresh->run->store;
+    g_autoptr(GPtrArray) page = source_stage_fresh(refresh->stage, error), take = g_ptr_array_new();
     if (!page)
         return false;
     *last = page->len < SOURCE_PAGE;
-    g_autoptr(GPtrArray) take = g_ptr_array_new();
     for (guint at = 0; at < page->len; at++) {
         SourceFresh *fresh = page->pdata[at];
-        bool taken;
-        if (!look_at_fresh(refresh, fresh, &taken, error))
+        bool is_member = fresh->member != 0, barred = !is_member && (fresh->left || fresh->log_at > 0);
+        if (!is_member && fresh->log_at > 0 && !fresh->left &&
+            !source_keep_out(store, refresh->source, fresh, error))
             return false;
-        if (taken)
+        if (!is_member && !barred && !is_barred(refresh, fresh->address, &barred, error))
+            return false;
+        refresh->result->kept_out += barred;
+        if (!barred)
             g_ptr_array_add(take, fresh);
-        if (taken && fresh->member == 0)
+        if (!barred && !is_member)
             g_ptr_array_add(refresh->came, fresh->address);
     }
-    return source_take(refresh->run->store, refresh->source, take, refresh->now, error) &&
-           welcome_all(refresh, error) && tell(refresh, error);
+    if (!source_take(store, refresh->source, take, refresh->now, error))
+        return false;
+    for (guint at = 0; refresh->source->welcome && at < refresh->came->len; at++) {
+        const TemplateValue values[] = {{"address", refresh->came->pdata[at]}, {0}};
+        const ListLetter letter = {.template = "welcome", .values = values, .to = refresh->came->pdata[at]};
+        if (!work_letter(refresh->work, refresh->list, &letter, error))
+            return false;
+    }
+    return tell(refresh, error);
 }
 
 static bool drop_page(Refresh *refresh, bool *last, GError **error)
@@ -194,17 +162,6 @@ static bool drop_page(Refresh *refresh, bool *last, GError **error)
 
 /* ---- the whole ---- */
 
-static bool has_shrunk(const SourceCounts *counts)
-{
-    return counts->missing > SOURCE_HANDFUL && counts->missing * 2 >= counts->before;
-}
-
-/* A line in a wrong encoding, or with a slip, may be that of a member who is missing then. */
-static bool may_hide_members(const Refresh *refresh, const SourceCounts *counts)
-{
-    return counts->missing > 0 && refresh->result->bad > refresh->source->bad;
-}
-
 /* Read the source into the stage. A fault of the source is in the result. */
 static bool read_all(Refresh *refresh, bool empty, GError **error)
 {
@@ -220,12 +177,15 @@ static bool read_all(Refresh *refresh, bool empty, GError **error)
     if (!source_stage_close(refresh->stage, &counts, error))
         return false;
     result->given = counts.given;
-    if (!run->force && !empty && has_shrunk(&counts))
+    if (run->force || empty)
+        return true;
+    if (counts.missing > SOURCE_HANDFUL && counts.missing * 2 >= counts.before)
         fail(&result->fault, FAIL_RACE,
              "of %" G_GINT64_FORMAT " addresses that it gave, %" G_GINT64_FORMAT " are "
              "missing; if that is right: listrunner list source refresh --force %s %s",
              counts.before, counts.missing, refresh->list->posting_address, refresh->source->name);
-    else if (!run->force && !empty && may_hide_members(refresh, &counts))
+    else if (counts.missing > 0 && result->bad > refresh->source->bad)
+        /* A line in a wrong encoding, or with a slip, may be that of a member who is missing then. */
         fail(&result->fault, FAIL_RACE,
              "%" G_GINT64_FORMAT " lines are no addresses, more than before, and %" G_GINT64_FORMAT
              " addresses that it "
@@ -277,33 +237,28 @@ static bool tell_owners(const Refresh *refresh, Work *work, const char *before, 
     return all && work_letter(work, refresh->list, &letter, error);
 }
 
-static void fill_end(const Refresh *refresh)
+static bool write_end(const Refresh *refresh, GError **error)
 {
-    MemberSource *source = refresh->source;
+    const SourceRun *run = refresh->run;
     const SourceResult *result = refresh->result;
-    int64_t now = clock_now(), interval = source->interval > 0 ? source->interval : refresh->run->interval;
+    MemberSource *source = refresh->source;
+    g_autofree char *before = g_strdup(source->fault);
+    int64_t now = clock_now(), interval = source->interval > 0 ? source->interval : run->interval;
     source->due_at = result->cut ? now : now + (result->fault ? MIN(interval, RETRY) : interval);
-    if (result->cut)
-        return;
-    if (!result->fault) {
+    if (!result->cut && !result->fault) {
         source->read_at = now;
         source->given = result->given;
         source->kept_out = result->kept_out;
         source->bad = result->bad;
     }
-    g_free(source->fault);
-    g_free(source->bad_lines);
-    source->fault = g_strdup(result->fault ? result->fault->message : "");
-    source->bad_lines = g_strdup(result->bad_lines);
-}
-
-static bool write_end(const Refresh *refresh, GError **error)
-{
-    const SourceRun *run = refresh->run;
-    g_autofree char *before = g_strdup(refresh->source->fault);
-    fill_end(refresh);
+    if (!result->cut) {
+        g_free(source->fault);
+        g_free(source->bad_lines);
+        source->fault = g_strdup(result->fault ? result->fault->message : "");
+        source->bad_lines = g_strdup(result->bad_lines);
+    }
     g_autoptr(Work) work = work_new(run->store, run->site, run->actor);
-    return work_begin_people(work, refresh->list->list_id, error) && source_end(run->store, refresh->source, error) &&
+    return work_begin_people(work, refresh->list->list_id, error) && source_end(run->store, source, error) &&
            tell_owners(refresh, work, before, error) && run->commit(work, run->data, error);
 }
 

@@ -56,43 +56,6 @@ static bool say_sources(const Why *why, GError **error)
     return all != NULL;
 }
 
-static bool say_left(const Why *why, GError **error)
-{
-    int64_t left_at;
-    g_autofree char *way = NULL;
-    if (why->is_member)
-        return true;
-    if (!source_left_find(work_store(why->work), why->list->list_id, why->address, &way, &left_at, error))
-        return false;
-    g_autofree char *when = way ? clock_text(left_at) : NULL;
-    if (way && *way)
-        say(why,
-            "The person left the list (%s, %s), so no source brings the address back; to do so: listrunner member "
-            "add %s %s",
-            way, when, why->list->posting_address, why->address);
-    else if (way)
-        say(why,
-            "Somebody removed the member (%s), so no source brings the address back; to do so: listrunner member "
-            "add %s %s",
-            when, why->list->posting_address, why->address);
-    return true;
-}
-
-static bool say_barred(const Why *why, GError **error)
-{
-    g_autofree char *ban = NULL, *bars = NULL;
-    if (!ban_check(work_store(why->work), why->list->list_id, why->address, NULL, &ban, error) ||
-        !own_address_bars(why->work, why->list->list_id, ROLE_MEMBER, why->address, &bars, error))
-        return false;
-    if (ban && why->is_member)
-        say(why, "The address is banned (%s), but who is a member stays one.", ban);
-    else if (ban)
-        say(why, "The address is banned (%s), so no source makes it a member.", ban);
-    if (bars && !why->is_member)
-        say(why, "No source makes it a member: %s.", bars);
-    return true;
-}
-
 /* Nothing else keeps it out, so no source gave it when they were read last. */
 static bool say_not_given(const Why *why, GError **error)
 {
@@ -116,19 +79,46 @@ static bool say_not_given(const Why *why, GError **error)
 
 json_t *source_why(Work *work, const List *list, const char *address, GError **error)
 {
+    Store *store = work_store(work);
     g_autoptr(Member) member = NULL;
     if (!mailbox_valid(address)) {
         fail(error, FAIL_NEVER, "\"%s\" is no e-mail address (local@domain), so no source makes it a member", address);
         return NULL;
     }
-    if (!member_look_up(work_store(work), list->list_id, ROLE_MEMBER, address, &member, error))
+    if (!member_look_up(store, list->list_id, ROLE_MEMBER, address, &member, error))
         return NULL;
-    json_t *object = json_pack("{ss ss sb s[] s[]}", "list", list->posting_address, "address", address, "member",
-                               member != NULL, "sources", "because");
+    bool is_member = member != NULL;
+    g_autoptr(json_t) object = json_pack("{ss ss sb s[] s[]}", "list", list->posting_address, "address", address,
+                                         "member", is_member, "sources", "because");
     const Why why = {
-        work, list, address, member != NULL, json_object_get(object, "because"), json_object_get(object, "sources")};
-    if (say_sources(&why, error) && say_left(&why, error) && say_barred(&why, error) && say_not_given(&why, error))
-        return object;
-    json_decref(object);
-    return NULL;
+        work, list, address, is_member, json_object_get(object, "because"), json_object_get(object, "sources")};
+    if (!say_sources(&why, error))
+        return NULL;
+
+    int64_t left_at;
+    g_autofree char *way = NULL, *ban = NULL, *bars = NULL;
+    if (!is_member && !source_left_find(store, list->list_id, address, &way, &left_at, error))
+        return NULL;
+    g_autofree char *when = way ? clock_text(left_at) : NULL;
+    if (way && *way)
+        say(&why,
+            "The person left the list (%s, %s), so no source brings the address back; to do so: listrunner member "
+            "add %s %s",
+            way, when, list->posting_address, address);
+    else if (way)
+        say(&why,
+            "Somebody removed the member (%s), so no source brings the address back; to do so: listrunner member "
+            "add %s %s",
+            when, list->posting_address, address);
+
+    if (!ban_check(store, list->list_id, address, NULL, &ban, error) ||
+        !own_address_bars(work, list->list_id, ROLE_MEMBER, address, &bars, error))
+        return NULL;
+    if (ban && is_member)
+        say(&why, "The address is banned (%s), but who is a member stays one.", ban);
+    else if (ban)
+        say(&why, "The address is banned (%s), so no source makes it a member.", ban);
+    if (bars && !is_member)
+        say(&why, "No source makes it a member: %s.", bars);
+    return say_not_given(&why, error) ? g_steal_pointer(&object) : NULL;
 }
