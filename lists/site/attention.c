@@ -26,14 +26,6 @@ void attention_free(Attention *one)
     g_free(one);
 }
 
-/* Names of queues and destinations, and replies of servers, are others' words. */
-static void make_plain(char *text)
-{
-    for (char *at = text; *at; at++)
-        if (((unsigned char)*at < ' ' && *at != '\n') || *at == '\177')
-            *at = '?';
-}
-
 static void fill(GString *text, const char *pattern, const json_t *values)
 {
     const char *open, *close;
@@ -57,7 +49,10 @@ char *attention_say(const Attention *one, AttentionTranslate *translate, void *d
         const char *pattern = one->patterns->pdata[at];
         fill(text, translate ? translate(data, pattern) : pattern, one->values);
     }
-    make_plain(text->str);
+    /* Names of queues and destinations, and replies of servers, are others' words. */
+    for (char *at = text->str; *at; at++)
+        if (((unsigned char)*at < ' ' && *at != '\n') || *at == '\177')
+            *at = '?';
     return g_string_free(text, FALSE);
 }
 
@@ -204,6 +199,49 @@ static void add_process(GPtrArray *all, const json_t *group, const json_t *child
                               "(result=later)"));
 }
 
+/* ---- the master ---- */
+
+static void add_master(GPtrArray *all, const json_t *state)
+{
+    const char *fault = text_of(state, "fault");
+    json_int_t back = number_of(state, "clock_set_back");
+    int64_t now = clock_now();
+    size_t at;
+    const json_t *one;
+    if (fault)
+        say_text(add(all, g_strdup("reload"), NULL,
+                     N_("The last reload was refused, and the old configuration is in force:"), json_object()),
+                 "fault", fault, "\n{{fault}}");
+    json_array_foreach(json_object_get(state, "missing"), at, one) {
+        /* Only a directory that is gone can be made anew; that does not mend another file in its place, or a wrong
+         * mode. */
+        bool gone = flag_of(one, "gone");
+        add(all, g_strdup_printf("missing %s", text_of(one, "queue")),
+            gone ? "listrunner spool check --repair" : "listrunner spool check",
+            gone ? N_("The directory of the queue {{queue}} is missing, and mail for it waits ({{fault}}): put it "
+                      "back, or, when no mail of it is missed, make an empty one")
+                 : N_("The directory of the queue {{queue}} cannot be used, and mail for it waits ({{fault}})"),
+            json_pack("{ss* ss*}", "queue", text_of(one, "queue"), "fault", text_of(one, "fault")));
+    }
+    if (back > 0) {
+        char span[ATTENTION_SPAN_SIZE];
+        add(all, g_strdup("clock"), "listrunner queue ls --state waiting; listrunner queue edit-due now",
+            N_("The clock was set back by {{span}}, and entries that were put off before wait that much longer"),
+            json_pack("{ss}", "span", attention_span(span, (double)back)));
+    }
+    json_array_foreach(json_object_get(state, "certificates"), at, one) {
+        int64_t end = number_of(one, "end") * CLOCK_SECOND;
+        const char *setting = text_of(one, "setting");
+        if (end - now > CERTIFICATE_TOLD)
+            continue;
+        g_autofree char *mend = certificate_mend(text_of(one, "readers")), *time = clock_text(end);
+        add(all, g_strdup_printf("certificate %s", setting), mend,
+            end > now ? N_("The certificate {{file}} of {{setting}} expires at {{time}}")
+                      : N_("The certificate {{file}} of {{setting}} expired at {{time}}"),
+            json_pack("{ss* ss* ss}", "file", text_of(one, "file"), "setting", setting, "time", time));
+    }
+}
+
 /* ---- queues ---- */
 
 static void add_waiting(GPtrArray *all, const json_t *one)
@@ -246,51 +284,7 @@ static void add_waiting(GPtrArray *all, const json_t *one)
               count, time);
 }
 
-/* Only a directory that is gone can be made anew; that does not mend another file in its place, or a wrong mode. */
-static void add_missing(GPtrArray *all, const json_t *one)
-{
-    bool gone = flag_of(one, "gone");
-    add(all, g_strdup_printf("missing %s", text_of(one, "queue")),
-        gone ? "listrunner spool check --repair" : "listrunner spool check",
-        gone
-            ? N_("The directory of the queue {{queue}} is missing, and mail for it waits ({{fault}}): put it back, or, "
-                 "when no mail of it is missed, make an empty one")
-            : N_("The directory of the queue {{queue}} cannot be used, and mail for it waits ({{fault}})"),
-        json_pack("{ss* ss*}", "queue", text_of(one, "queue"), "fault", text_of(one, "fault")));
-}
-
-static void add_clock(GPtrArray *all, json_int_t seconds)
-{
-    char span[ATTENTION_SPAN_SIZE];
-    if (seconds > 0)
-        add(all, g_strdup("clock"), "listrunner queue ls --state waiting; listrunner queue edit-due now",
-            N_("The clock was set back by {{span}}, and entries that were put off before wait that much longer"),
-            json_pack("{ss}", "span", attention_span(span, (double)seconds)));
-}
-
-static void add_certificate(GPtrArray *all, const json_t *one)
-{
-    int64_t now = clock_now(), end = number_of(one, "end") * CLOCK_SECOND;
-    const char *setting = text_of(one, "setting");
-    if (end - now > CERTIFICATE_TOLD)
-        return;
-    g_autofree char *mend = certificate_mend(text_of(one, "readers")), *time = clock_text(end);
-    add(all, g_strdup_printf("certificate %s", setting), mend,
-        end > now ? N_("The certificate {{file}} of {{setting}} expires at {{time}}")
-                  : N_("The certificate {{file}} of {{setting}} expired at {{time}}"),
-        json_pack("{ss* ss* ss}", "file", text_of(one, "file"), "setting", setting, "time", time));
-}
-
 /* ---- destinations ---- */
-
-/* Each instance of out has its own idea of a destination; most agree. */
-static bool is_told(const GPtrArray *all, const char *key)
-{
-    for (guint at = 0; at < all->len; at++)
-        if (strcmp(((const Attention *)all->pdata[at])->key, key) == 0)
-            return true;
-    return false;
-}
 
 static void say_waiting(Attention *one, json_int_t count)
 {
@@ -298,31 +292,26 @@ static void say_waiting(Attention *one, json_int_t count)
     go_on(one, count == 1 ? N_("; {{count}} message waits") : N_("; {{count}} messages wait"));
 }
 
-/* Count the messages of one sender that instances of out tell of. Each may have a part of the same post, so they are
- * counted by their marks; of more than have marks it is known only how many one instance has at the most. */
-static json_int_t count_messages(json_t *marks, const json_t *one, json_int_t most)
-{
-    size_t at;
-    const json_t *mark;
-    json_array_foreach(json_object_get(one, "marks"), at, mark) {
-        g_autofree char *name = g_strdup_printf("%" JSON_INTEGER_FORMAT, json_integer_value(mark));
-        json_object_set_new(marks, name, json_true());
-    }
-    return MAX(MAX(most, number_of(one, "messages")), (json_int_t)json_object_size(marks));
-}
-
-/* sum has one object of each transport and sender, and marks one of its messages. */
+/* Add the refusals of one destination to sum, which has one object of each transport and sender. Each instance of out
+ * may have a part of the same post, so messages are counted by their marks, which `marks` has for each of these; of
+ * more than have marks it is known only how many one instance has at the most. */
 static void sum_refusals(json_t *sum, json_t *marks, const json_t *destination)
 {
-    size_t at;
-    const json_t *one;
+    size_t at, i;
+    const json_t *one, *mark;
     const char *transport = text_of(destination, "transport");
     json_array_foreach(json_object_get(destination, "refusals"), at, one) {
         g_autofree char *key = g_strdup_printf("refused %s %s", transport, text_of(one, "sender"));
         json_t *known = json_object_get(sum, key);
         if (!known)
             json_object_set_new(marks, key, json_object());
-        json_int_t count = count_messages(json_object_get(marks, key), one, number_of(known, "count"));
+        json_t *own = json_object_get(marks, key);
+        json_array_foreach(json_object_get(one, "marks"), i, mark) {
+            g_autofree char *name = g_strdup_printf("%" COUNT, json_integer_value(mark));
+            json_object_set_new(own, name, json_true());
+        }
+        json_int_t count = MAX(number_of(known, "count"), number_of(one, "messages"));
+        count = MAX(count, (json_int_t)json_object_size(own));
         const char *since = text_of(known, "since"), *sender = text_of(one, "sender");
         if (!since || g_strcmp0(text_of(one, "since"), since) < 0)
             since = text_of(one, "since");
@@ -353,12 +342,6 @@ static void add_refusals(GPtrArray *all, const json_t *troubles)
     }
 }
 
-static bool is_well(const json_t *destination)
-{
-    const char *state = text_of(destination, "state");
-    return g_strcmp0(state, "alive") == 0 || g_strcmp0(state, "resolving") == 0;
-}
-
 static void add_trouble(GPtrArray *all, const json_t *one)
 {
     static const struct {
@@ -373,11 +356,15 @@ static void add_trouble(GPtrArray *all, const json_t *one)
     const char *name = text_of(one, "name"), *transport = text_of(one, "transport"), *state = text_of(one, "state");
     const char *verb = "show", *pattern = N_("Mail for the destination {{name}} (transport {{transport}}) waits, it is "
                                              "being tried again after it was dead");
+    if (g_strcmp0(state, "alive") == 0 || g_strcmp0(state, "resolving") == 0)
+        return;
     /* One that is dead comes to life for each trial, and that is no news. */
     const char *known = g_strcmp0(state, "probing") == 0 ? "dead" : state;
     g_autofree char *key = g_strdup_printf("destination %s %s %s", transport, name, known);
-    if (is_well(one) || is_told(all, key))
-        return;
+    /* Each instance of out has its own idea of a destination; most agree. */
+    for (guint at = 0; at < all->len; at++)
+        if (strcmp(((const Attention *)all->pdata[at])->key, key) == 0)
+            return;
     for (size_t i = 0; i < G_N_ELEMENTS(states); i++)
         if (g_strcmp0(states[i].state, state) == 0) {
             pattern = states[i].pattern;
@@ -395,38 +382,35 @@ static void add_trouble(GPtrArray *all, const json_t *one)
         say_waiting(told, number_of(one, "parked"));
 }
 
-/* ---- hosts ---- */
+/* ---- hosts, and what the timer should have done ---- */
 
-/* A host that was stopped has given its lease back, so a time without life is one that died. Somebody drained a host,
- * and has to end it. */
-static void add_host(GPtrArray *all, const json_t *host)
+static void add_hosts_and_jobs(GPtrArray *all, const json_t *state)
 {
-    const char *name = text_of(host, "name");
-    if (!flag_of(host, "living") && text_of(host, "lease_until"))
-        add(all, g_strdup_printf("host %s", name), "listrunner host ls",
-            N_("The host {{name}} has not been heard of since {{time}}"),
-            json_pack("{ss* ss*}", "name", name, "time", text_of(host, "seen_at")));
-    if (flag_of(host, "draining")) {
+    size_t at;
+    const json_t *one;
+    json_array_foreach(json_object_get(state, "hosts"), at, one) {
+        /* A host that was stopped has given its lease back, so a time without life is one that died. Somebody drained a
+         * host, and has to end it. */
+        const char *name = text_of(one, "name");
+        if (!flag_of(one, "living") && text_of(one, "lease_until"))
+            add(all, g_strdup_printf("host %s", name), "listrunner host ls",
+                N_("The host {{name}} has not been heard of since {{time}}"),
+                json_pack("{ss* ss*}", "name", name, "time", text_of(one, "seen_at")));
         g_autofree char *mend = g_strdup_printf("listrunner host drain --undo %s", name);
-        add(all, g_strdup_printf("drained %s", name), mend, N_("The host {{name}} is drained and takes no mail"),
-            json_pack("{ss*}", "name", name));
+        if (flag_of(one, "draining"))
+            add(all, g_strdup_printf("drained %s", name), mend, N_("The host {{name}} is drained and takes no mail"),
+                json_pack("{ss*}", "name", name));
     }
-}
-
-/* ---- what the timer should have done ---- */
-
-static void add_job(GPtrArray *all, const json_t *job)
-{
-    const char *name = text_of(job, "name"), *fault = text_of(job, "fault");
-    char *key = g_strdup_printf("job %s", name);
-    if (fault && *fault)
-        add(all, key, "listrunner task ls", N_("The timer's job {{name}} failed: {{fault}}"),
-            json_pack("{ss* ss}", "name", name, "fault", fault));
-    else if (flag_of(job, "late"))
-        add(all, key, "listrunner task ls", N_("The timer's job {{name}} is due since {{time}}, and nobody does it"),
-            json_pack("{ss* ss*}", "name", name, "time", text_of(job, "due_at")));
-    else
-        g_free(key);
+    json_array_foreach(json_object_get(state, "jobs"), at, one) {
+        const char *name = text_of(one, "name"), *fault = text_of(one, "fault");
+        if (fault && *fault)
+            add(all, g_strdup_printf("job %s", name), "listrunner task ls",
+                N_("The timer's job {{name}} failed: {{fault}}"), json_pack("{ss* ss}", "name", name, "fault", fault));
+        else if (flag_of(one, "late"))
+            add(all, g_strdup_printf("job %s", name), "listrunner task ls",
+                N_("The timer's job {{name}} is due since {{time}}, and nobody does it"),
+                json_pack("{ss* ss*}", "name", name, "time", text_of(one, "due_at")));
+    }
 }
 
 /* The sentence about a part of the way that mails do not come by. */
@@ -477,9 +461,10 @@ static json_t *count_value(json_int_t count)
 
 static void add_left(GPtrArray *all, const json_t *state)
 {
-    const json_t *outbox = json_object_get(state, "outbox"), *late = json_object_get(state, "scheduled_late");
+    const json_t *outbox = json_object_get(state, "outbox"), *late = json_object_get(state, "scheduled_late"), *one;
     json_int_t count = number_of(outbox, "count"), texts = number_of(state, "template_faults");
     json_int_t sources = number_of(state, "source_faults"), posts = number_of(late, "count");
+    size_t at;
     if (flag_of(outbox, "late"))
         say_since(add(all, g_strdup("outbox"), "listrunner task run outbox",
                       count == 1 ? N_("Of {{count}} change nobody has made sure that its mail is in its queue")
@@ -502,13 +487,7 @@ static void add_left(GPtrArray *all, const json_t *state)
                                  : N_("{{count}} posts that were to be sent at a time have not gone"),
                       count_value(posts)),
                   posts, text_of(late, "since"));
-}
-
-static void add_families(GPtrArray *all, const json_t *gone)
-{
-    size_t at;
-    const json_t *one;
-    json_array_foreach(gone, at, one) {
+    json_array_foreach(json_object_get(state, "families_gone"), at, one) {
         json_int_t lists = number_of(one, "lists");
         const char *name = text_of(one, "name");
         add(all, g_strdup_printf("family %s", name), "listrunner config check",
@@ -519,41 +498,46 @@ static void add_families(GPtrArray *all, const json_t *gone)
                      "others); they refuse changes of settings"),
             json_pack("{ss* sI ss*}", "name", name, "count", lists, "list", text_of(one, "list")));
     }
-}
-
-static void add_bounce_brake(GPtrArray *all, const json_t *one)
-{
-    const char *list = text_of(one, "list"), *domain = text_of(one, "domain"), *reply = text_of(one, "reply");
-    g_autofree char *mend = g_strdup_printf("listrunner bounce ls %s", list);
-    Attention *told = add(all, g_strdup_printf("bounce brake %s %s", list, domain ? domain : "*"), mend,
-                          domain ? N_("Mail of the list {{list}} to {{count}} members at {{domain}} fails with one "
-                                      "reply, so nobody is charged with a bounce for it")
-                                 : N_("Mail of the list {{list}} to {{count}} members fails with one reply, so nobody "
-                                      "is charged with a bounce for it"),
-                          json_pack("{ss* ss* sI}", "list", list, "domain", domain, "count",
-                                    number_of(one, "members")));
-    say_text(told, "since", text_of(one, "since"), N_(", since {{since}}"));
-    say_text(told, "reply", reply, ": {{reply}}");
+    json_array_foreach(json_object_get(state, "bounce_brakes"), at, one) {
+        const char *list = text_of(one, "list"), *domain = text_of(one, "domain");
+        g_autofree char *mend = g_strdup_printf("listrunner bounce ls %s", list);
+        Attention *told = add(all, g_strdup_printf("bounce brake %s %s", list, domain ? domain : "*"), mend,
+                              domain ? N_("Mail of the list {{list}} to {{count}} members at {{domain}} fails with "
+                                          "one reply, so nobody is charged with a bounce for it")
+                                     : N_("Mail of the list {{list}} to {{count}} members fails with one reply, so "
+                                          "nobody is charged with a bounce for it"),
+                              json_pack("{ss* ss* sI}", "list", list, "domain", domain, "count",
+                                        number_of(one, "members")));
+        say_text(told, "since", text_of(one, "since"), N_(", since {{since}}"));
+        say_text(told, "reply", text_of(one, "reply"), ": {{reply}}");
+    }
 }
 
 /* ---- what people ask for ---- */
 
-static void add_early(GPtrArray *all, json_int_t early)
+static void add_asked(GPtrArray *all, const char *key, const char *mend, const json_t *asked,
+                      const char *const patterns[2])
 {
-    if (early > 0)
-        add(all, g_strdup("fragments"), "listrunner fragments ls --all",
-            early == 1
-                ? N_("{{count}} message in parts was given up in the last hour before all parts came, to make room "
-                     "for newer ones; see the limits of section [defragment]")
-                : N_("{{count}} messages in parts were given up in the last hour before all parts came, to make "
-                     "room for newer ones; see the limits of section [defragment]"),
-            count_value(early));
+    json_int_t count = number_of(asked, "count");
+    if (count <= 0)
+        return;
+    Attention *one = add(all, g_strdup(key), mend, patterns[count != 1], count_value(count));
+    one->kind = ATTENTION_MODERATOR;
+    say_since(one, count, text_of(asked, "since"));
 }
 
-static void add_floods(GPtrArray *all, const json_t *state)
+/* What moderators have to decide, and what came in too great a number. */
+static void add_people(GPtrArray *all, const json_t *state)
 {
+    static const char *const held[] = {N_("{{count}} post is held for a moderator"),
+                                       N_("{{count}} posts are held for a moderator")};
+    static const char *const requests[] = {N_("{{count}} request to join or leave waits for a moderator"),
+                                           N_("{{count}} requests to join or leave wait for a moderator")};
     const json_t *brakes = json_object_get(state, "leave_brakes"), *forms = json_object_get(state, "form_letters");
     json_int_t domains = number_of(brakes, "domains"), waiting = number_of(brakes, "waiting");
+    json_int_t early = number_of(json_object_get(state, "fragments"), "early");
+    add_asked(all, "held", "listrunner held ls", json_object_get(state, "held"), held);
+    add_asked(all, "requests", "listrunner pending ls", json_object_get(state, "requests"), requests);
     if (domains > 0)
         go_on(add(all, g_strdup("leave brakes"), "listrunner pending ls",
                   domains == 1 ? N_("Of {{count}} mail domain too many left a list at once")
@@ -571,27 +555,14 @@ static void add_floods(GPtrArray *all, const json_t *state)
             N_("{{count}} links to sign in were sent today, and until midnight (UTC) only those who run lists get one; "
                "see [site] max_form_letters_per_day"),
             count_value(number_of(forms, "most")));
-}
-
-static void add_asked(GPtrArray *all, const char *key, const char *mend, const json_t *asked,
-                      const char *const patterns[2])
-{
-    json_int_t count = number_of(asked, "count");
-    if (count <= 0)
-        return;
-    Attention *one = add(all, g_strdup(key), mend, patterns[count != 1], count_value(count));
-    one->kind = ATTENTION_MODERATOR;
-    say_since(one, count, text_of(asked, "since"));
-}
-
-static void add_moderators(GPtrArray *all, const json_t *state)
-{
-    static const char *const held[] = {N_("{{count}} post is held for a moderator"),
-                                       N_("{{count}} posts are held for a moderator")};
-    static const char *const requests[] = {N_("{{count}} request to join or leave waits for a moderator"),
-                                           N_("{{count}} requests to join or leave wait for a moderator")};
-    add_asked(all, "held", "listrunner held ls", json_object_get(state, "held"), held);
-    add_asked(all, "requests", "listrunner pending ls", json_object_get(state, "requests"), requests);
+    if (early > 0)
+        add(all, g_strdup("fragments"), "listrunner fragments ls --all",
+            early == 1
+                ? N_("{{count}} message in parts was given up in the last hour before all parts came, to make room "
+                     "for newer ones; see the limits of section [defragment]")
+                : N_("{{count}} messages in parts were given up in the last hour before all parts came, to make "
+                     "room for newer ones; see the limits of section [defragment]"),
+            count_value(early));
 }
 
 /* ---- what could not be found out ---- */
@@ -618,31 +589,15 @@ GPtrArray *attention_of(const json_t *state)
     GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify)attention_free);
     size_t i, j;
     const json_t *group, *one;
-    if (text_of(state, "fault"))
-        say_text(add(all, g_strdup("reload"), NULL,
-                     N_("The last reload was refused, and the old configuration is in force:"), json_object()),
-                 "fault", text_of(state, "fault"), "\n{{fault}}");
-    json_array_foreach(json_object_get(state, "missing"), i, one)
-        add_missing(all, one);
-    add_clock(all, number_of(state, "clock_set_back"));
-    json_array_foreach(json_object_get(state, "certificates"), i, one)
-        add_certificate(all, one);
+    add_master(all, state);
     json_array_foreach(json_object_get(state, "runners"), i, group)
         json_array_foreach(json_object_get(group, "children"), j, one)
             add_process(all, group, one);
     json_array_foreach(json_object_get(state, "waiting"), i, one)
         add_waiting(all, one);
-    add_moderators(all, state);
-    add_floods(all, state);
-    add_early(all, number_of(json_object_get(state, "fragments"), "early"));
-    json_array_foreach(json_object_get(state, "hosts"), i, one)
-        add_host(all, one);
-    json_array_foreach(json_object_get(state, "jobs"), i, one)
-        add_job(all, one);
+    add_people(all, state);
+    add_hosts_and_jobs(all, state);
     add_left(all, state);
-    add_families(all, json_object_get(state, "families_gone"));
-    json_array_foreach(json_object_get(state, "bounce_brakes"), i, one)
-        add_bounce_brake(all, one);
     json_array_foreach(json_object_get(state, "canaries"), i, one)
         add_canary(all, one);
     add_refusals(all, json_object_get(state, "troubles"));

@@ -2,11 +2,15 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "lists/site/canary_state.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
+#include "lists/site/canary_shard.h"
 #include "store/hosts/canary.h"
 
 #define DIMENSIONS 3 /* of a way: the family, out and in */
+/* In so long, some 20 mails come in: an MTA that chooses by chance uses both kinds of address. */
+#define LIFETIMES 4
 
 static CanaryState *nth(const GArray *all, guint at)
 {
@@ -103,29 +107,15 @@ static CanaryState *left_to_blame(const GArray *all, const Canary *row)
     return left;
 }
 
-static void add_other(GArray *all, const Canary *row, const char *queue)
+GArray *canary_state_of(const GPtrArray *rows)
 {
-    CanaryState part = {.part = CANARY_OTHER, .slice = row->out, .missing_since = row->missing_since};
-    g_strlcpy(part.name, queue, sizeof part.name);
-    note(&part, row);
-    g_array_append_val(all, part);
-}
+    g_autoptr(GPtrArray) mails = g_ptr_array_new(), doors = g_ptr_array_new();
+    for (guint at = 0; at < rows->len; at++)
+        if (!canary_queue(rows->pdata[at]))
+            g_ptr_array_add(canary_is_mail(rows->pdata[at]) ? mails : doors, rows->pdata[at]);
+    GArray *all = parts_of(mails);
 
-/* One kind of address alone is not told from the whole way. */
-static void add_doors(GArray *all, const GPtrArray *doors)
-{
-    for (guint at = 0; doors->len > 1 && at < doors->len; at++) {
-        const Canary *row = doors->pdata[at];
-        CanaryState part = {.part = CANARY_BY_LMTP, .slice = -1, .sent_at = row->back_at, .back_at = row->back_at};
-        part.missing_since = row->missing_since;
-        g_strlcpy(part.name, row->family, sizeof part.name);
-        g_array_append_val(all, part);
-    }
-}
-
-static void blame(GArray *all, const GPtrArray *mails)
-{
-    for (guint at = 0; at < mails->len; at++) {
+    for (guint at = 0; at < mails->len; at++) { /* who is to blame */
         const Canary *row = mails->pdata[at];
         if (!row->missing_since)
             continue;
@@ -134,20 +124,24 @@ static void blame(GArray *all, const GPtrArray *mails)
         if (blamed && (blamed->missing_since == 0 || row->missing_since < blamed->missing_since))
             blamed->missing_since = row->missing_since;
     }
-}
-
-GArray *canary_state_of(const GPtrArray *rows)
-{
-    g_autoptr(GPtrArray) mails = g_ptr_array_new(), doors = g_ptr_array_new();
-    for (guint at = 0; at < rows->len; at++)
-        if (!canary_queue(rows->pdata[at]))
-            g_ptr_array_add(canary_is_mail(rows->pdata[at]) ? mails : doors, rows->pdata[at]);
-    GArray *all = parts_of(mails);
-    blame(all, mails);
-    add_doors(all, doors);
-    for (guint at = 0; at < rows->len; at++)
-        if (canary_queue(rows->pdata[at]))
-            add_other(all, rows->pdata[at], canary_queue(rows->pdata[at]));
+    /* One kind of address alone is not told from the whole way. */
+    for (guint at = 0; doors->len > 1 && at < doors->len; at++) {
+        const Canary *row = doors->pdata[at];
+        CanaryState part = {.part = CANARY_BY_LMTP, .slice = -1, .sent_at = row->back_at, .back_at = row->back_at};
+        part.missing_since = row->missing_since;
+        g_strlcpy(part.name, row->family, sizeof part.name);
+        g_array_append_val(all, part);
+    }
+    for (guint at = 0; at < rows->len; at++) {
+        const Canary *row = rows->pdata[at];
+        const char *queue = canary_queue(row);
+        CanaryState part = {.part = CANARY_OTHER, .slice = row->out, .missing_since = row->missing_since};
+        if (!queue)
+            continue;
+        g_strlcpy(part.name, queue, sizeof part.name);
+        note(&part, row);
+        g_array_append_val(all, part);
+    }
     return all;
 }
 
@@ -155,4 +149,27 @@ GArray *canary_state(Store *store, const char *host, GError **error)
 {
     g_autoptr(GPtrArray) rows = canary_all(store, host, error);
     return rows ? canary_state_of(rows) : NULL;
+}
+
+/* ---- by LMTP ---- */
+
+/* Return the kind of the address with which peer begins; NULL: it begins with none. */
+static const char *family_of(const char *peer)
+{
+    struct in6_addr address;
+    g_autofree char *host = g_strndup(peer, strcspn(peer, " "));
+    if (inet_pton(AF_INET, host, &address) == 1)
+        return "ipv4";
+    if (inet_pton(AF_INET6, host, &address) == 1)
+        return IN6_IS_ADDR_V4MAPPED(&address) ? "ipv4" : "ipv6";
+    return NULL;
+}
+
+bool canary_door_note(Store *store, const Config *config, const char *list_id, const char *peer, int64_t now,
+                      GError **error)
+{
+    const char *family = canary_is_list(list_id) ? family_of(peer) : NULL;
+    return !family || !config_bool(config, "watch", "both_families") ||
+           canary_came(store, config_string(config, "site", "hostname"), family, now,
+                       LIFETIMES * canary_lifetime(config), error);
 }

@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/config.h"
 #include "store/store_type.h"
 
 typedef enum CanaryPart { CANARY_WHOLE, CANARY_FAMILY, CANARY_OUT, CANARY_IN, CANARY_BY_LMTP, CANARY_OTHER } CanaryPart;
@@ -44,3 +45,9 @@ GArray *canary_state(Store *store, const char *host, GError **error);
 
 /* Return what canary_state() returns, from rows (of Canary) that were read already. */
 GArray *canary_state_of(const GPtrArray *rows);
+
+/* Note over which kind of address a mail for the list came in that peer (KEY_PEER) handed in by LMTP, as the runner in
+ * sees it. Do nothing when it is none of these mails, or came over neither kind, or with [watch] both_families = no. The
+ * error is that of the store. */
+bool canary_door_note(Store *store, const Config *config, const char *list_id, const char *peer, int64_t now,
+                      GError **error);

@@ -23,6 +23,11 @@ static double age_of(int64_t time)
     return time ? (double)MAX(clock_now() - time, 0) / CLOCK_SECOND : 0;
 }
 
+static void begin(GString *text, const char *name, const char *type, const char *help)
+{
+    g_string_append_printf(text, "# HELP listrunner_%s %s\n# TYPE listrunner_%s %s\n", name, help, name, type);
+}
+
 static bool add_waiting(Store *store, const char *hostname, GString *text, GError **error)
 {
     FragmentCount count;
@@ -63,9 +68,8 @@ static bool add_waiting(Store *store, const char *hostname, GString *text, GErro
          (double)early},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(gauges); i++) {
-        const char *name = gauges[i].name;
-        g_string_append_printf(text, "# HELP listrunner_%s %s\n# TYPE listrunner_%s gauge\nlistrunner_%s %.17g\n", name,
-                               gauges[i].help, name, name, gauges[i].value);
+        begin(text, gauges[i].name, "gauge", gauges[i].help);
+        g_string_append_printf(text, "listrunner_%s %.17g\n", gauges[i].name, gauges[i].value);
     }
     return true;
 }
@@ -80,25 +84,18 @@ static const struct {
     {"task_late_seconds", "gauge", "How long it has been due; 0: it is not."},
 };
 
-static double job_figure(const TaskJob *job, size_t which)
-{
-    const double figures[] = {(double)job->runs, (double)job->failures, age_of(job->ended_at), *job->fault != 0,
-                              age_of(job->due_at)};
-    return figures[which];
-}
-
 static bool add_jobs(Store *store, GString *text, GError **error)
 {
     g_autoptr(GPtrArray) jobs = task_job_all(store, error);
     for (size_t i = 0; jobs && i < G_N_ELEMENTS(job_figures); i++) {
         const char *name = job_figures[i].name;
-        g_string_append_printf(text, "# HELP listrunner_%s %s\n# TYPE listrunner_%s %s\n", name, job_figures[i].help,
-                               name, job_figures[i].type);
+        begin(text, name, job_figures[i].type, job_figures[i].help);
         for (unsigned at = 0; at < jobs->len; at++) {
             const TaskJob *job = jobs->pdata[at];
-            if (job->nobodys)
-                continue;
-            g_string_append_printf(text, "listrunner_%s{job=\"%s\"} %.17g\n", name, job->name, job_figure(job, i));
+            const double figures[] = {(double)job->runs, (double)job->failures, age_of(job->ended_at),
+                                      *job->fault != 0, age_of(job->due_at)};
+            if (!job->nobodys)
+                g_string_append_printf(text, "listrunner_%s{job=\"%s\"} %.17g\n", name, job->name, figures[i]);
         }
     }
     return jobs != NULL;
@@ -121,8 +118,7 @@ static bool add_accounts(Store *store, GString *text, GError **error)
             return false;
     for (size_t i = 0; i < G_N_ELEMENTS(account_figures); i++) {
         const char *name = account_figures[i].name;
-        g_string_append_printf(text, "# HELP listrunner_%s %s\n# TYPE listrunner_%s gauge\n", name,
-                               account_figures[i].help, name);
+        begin(text, name, "gauge", account_figures[i].help);
         for (int kind = 0; kind < ACCOUNT_KINDS; kind++) {
             const int64_t figures[] = {sums[kind].counted, sums[kind].total, sums[kind].greatest};
             g_string_append_printf(text, "listrunner_%s{kind=\"%s\"} %" G_GINT64_FORMAT "\n", name,
@@ -142,47 +138,31 @@ static const struct {
     {"host_waiting", "Entries that wait for a person on the host, as it said last."},
 };
 
-typedef struct HostFigures {
-    int64_t values[G_N_ELEMENTS(host_figures)]; /* -1: it is not known */
-} HostFigures;
-
 static json_t *no_time(G_GNUC_UNUSED int64_t time)
 {
     return json_null();
-}
-
-static int64_t number_of(const json_t *row, const char *key)
-{
-    const json_t *number = json_object_get(row, key);
-    return json_is_integer(number) ? json_integer_value(number) : -1;
-}
-
-static HostFigures figures_of_host(const Host *host)
-{
-    g_autoptr(json_t) row = host_state(host, no_time);
-    return (HostFigures){{host->living, host->draining, host->seen_at / CLOCK_SECOND, number_of(row, "backlog"),
-                          number_of(row, "waiting")}};
 }
 
 /* Of several hosts. */
 static bool add_hosts(Store *store, GString *text, GError **error)
 {
     g_autoptr(GPtrArray) hosts = host_all(store, error);
-    if (!hosts || hosts->len == 0)
-        return hosts != NULL;
-    g_autofree HostFigures *all = g_new(HostFigures, hosts->len);
-    for (guint at = 0; at < hosts->len; at++)
-        all[at] = figures_of_host(hosts->pdata[at]);
-    for (size_t i = 0; i < G_N_ELEMENTS(host_figures); i++) {
+    for (size_t i = 0; hosts && hosts->len > 0 && i < G_N_ELEMENTS(host_figures); i++) {
         const char *name = host_figures[i].name;
-        g_string_append_printf(text, "# HELP listrunner_%s %s\n# TYPE listrunner_%s gauge\n", name,
-                               host_figures[i].help, name);
-        for (guint at = 0; at < hosts->len; at++)
-            if (all[at].values[i] >= 0)
-                g_string_append_printf(text, "listrunner_%s{host=\"%s\"} %" G_GINT64_FORMAT "\n", name,
-                                       ((const Host *)hosts->pdata[at])->name, all[at].values[i]);
+        begin(text, name, "gauge", host_figures[i].help);
+        for (guint at = 0; at < hosts->len; at++) {
+            const Host *host = hosts->pdata[at];
+            g_autoptr(json_t) row = host_state(host, no_time);
+            const json_t *backlog = json_object_get(row, "backlog"), *waiting = json_object_get(row, "waiting");
+            const int64_t figures[] = {host->living, host->draining, host->seen_at / CLOCK_SECOND,
+                                       json_is_integer(backlog) ? json_integer_value(backlog) : -1,
+                                       json_is_integer(waiting) ? json_integer_value(waiting) : -1};
+            if (figures[i] >= 0) /* else it is not known */
+                g_string_append_printf(text, "listrunner_%s{host=\"%s\"} %" G_GINT64_FORMAT "\n", name, host->name,
+                                       figures[i]);
+        }
     }
-    return true;
+    return hosts != NULL;
 }
 
 static const struct {
@@ -199,8 +179,7 @@ static bool add_canaries(Store *store, const char *hostname, GString *text, GErr
     g_autoptr(GArray) all = canary_state(store, hostname, error);
     for (size_t i = 0; all && all->len > 0 && i < G_N_ELEMENTS(canary_figures); i++) {
         const char *name = canary_figures[i].name;
-        g_string_append_printf(text, "# HELP listrunner_%s %s\n# TYPE listrunner_%s gauge\n", name,
-                               canary_figures[i].help, name);
+        begin(text, name, "gauge", canary_figures[i].help);
         for (guint at = 0; at < all->len; at++) {
             const CanaryState *one = &g_array_index(all, CanaryState, at);
             g_autofree char *slice = one->slice < 0 ? g_strdup("") : g_strdup_printf("%" G_GINT64_FORMAT, one->slice);

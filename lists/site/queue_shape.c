@@ -88,27 +88,21 @@ static int64_t bound_of(const QueueShapeSpec *spec, unsigned bucket)
     return spec->linear ? (int64_t)spec->tick * (bucket + 1) : (int64_t)spec->tick << bucket;
 }
 
-static unsigned column_of(const QueueShapeSpec *spec, int64_t age)
-{
-    unsigned bucket = 0;
-    while (bucket + 1 < spec->buckets && age >= 60 * CLOCK_SECOND * bound_of(spec, bucket))
-        bucket++;
-    return bucket;
-}
-
 static void count(ShapeWork *work, const char *queue, const char *name, int64_t age)
 {
     const ShapeRow key = {.queue = (char *)queue, .name = (char *)name};
     ShapeRow *row = g_hash_table_lookup(work->rows, &key);
-    unsigned bucket = column_of(work->spec, age);
+    unsigned column = 0;
+    while (column + 1 < work->spec->buckets && age >= 60 * CLOCK_SECOND * bound_of(work->spec, column))
+        column++;
     if (!row) {
         row = row_new(work->spec, queue, name);
         g_hash_table_add(work->rows, row);
     }
     row->total++;
-    row->counts[bucket]++;
+    row->counts[column]++;
     work->sum->total++;
-    work->sum->counts[bucket]++;
+    work->sum->counts[column]++;
 }
 
 static void count_domain(ShapeWork *work, const char *address, size_t length, int64_t age)
@@ -201,21 +195,6 @@ static void note_file(void *data, Queue *queue, G_GNUC_UNUSED const char *file, 
     }
 }
 
-/* In the order of hashes, so that those read until the bound are there by chance. */
-static bool read_files(ShapeWork *work, GError **error)
-{
-    size_t most = work->spec->most;
-    g_array_sort(work->files, compare_files);
-    for (guint i = 0; i < work->files->len; i++) {
-        if (most > 0 && (work->read == most || work->recipients >= QUEUE_SHAPE_RECIPIENTS))
-            break;
-        if (!read_entry(work, &g_array_index(work->files, ShapeFile, i), error))
-            return false;
-        work->read++;
-    }
-    return true;
-}
-
 /* ---- the picture ---- */
 
 /* Scale a count of the entries that were read up to all entries. */
@@ -277,8 +256,16 @@ json_t *queue_shape_of(Spool *spool, char **queues, const QueueShapeSpec *spec, 
                       .sum = row_new(spec, "", ""),
                       .rows = g_hash_table_new_full(row_hash, row_equal, row_free, NULL),
                       .faults = json_array()};
-    json_t *shape = spool_visit(spool, queues, note_file, &work, error) && read_files(&work, error) ? picture(&work)
-                                                                                                    : NULL;
+    bool done = spool_visit(spool, queues, note_file, &work, error);
+    /* In the order of hashes, so that those read until the bound are there by chance. */
+    g_array_sort(work.files, compare_files);
+    for (guint i = 0; done && i < work.files->len; i++) {
+        if (spec->most > 0 && (work.read == spec->most || work.recipients >= QUEUE_SHAPE_RECIPIENTS))
+            break;
+        done = read_entry(&work, &g_array_index(work.files, ShapeFile, i), error);
+        work.read += done;
+    }
+    json_t *shape = done ? picture(&work) : NULL;
     g_array_unref(work.files);
     row_free(work.sum);
     g_hash_table_unref(work.rows);

@@ -79,12 +79,6 @@ bool round_trip_drop(Work *work, const RoundTrip *trip, int64_t least_age, GErro
 
 /* ---- the mail ---- */
 
-static char *key_of(const GPtrArray *pieces)
-{
-    g_autoptr(Message) message = message_new(pieces->pdata[0]); /* the header is in the first */
-    return loop_mark_key(message);
-}
-
 Draft *round_trip_mail(Store *store, const RoundTrip *trip, const char *id, char **key, GError **error)
 {
     const Notice notice = {
@@ -107,7 +101,8 @@ Draft *round_trip_mail(Store *store, const RoundTrip *trip, const char *id, char
     for (guint at = 0; at < pieces->len; at++)
         draft_add_message(draft, pieces->pdata[at]);
     draft_set_addresses(draft, g_strdupv((char *[]){trip->list, NULL}));
-    *key = key_of(pieces);
+    g_autoptr(Message) message = message_new(pieces->pdata[0]); /* the header is in the first */
+    *key = loop_mark_key(message);
     return draft;
 }
 

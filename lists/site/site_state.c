@@ -187,34 +187,29 @@ static json_t *hosts_of(Store *store, G_GNUC_UNUSED const Config *config, GError
     return hosts;
 }
 
-/* Is it missing for longer than [watch] patience? One part that fails may stop two mails, one after the other, so the
- * whole way is not missing before a third one has had its time. */
-static bool canary_missing(const Config *config, const CanaryState *one, bool has_parts)
-{
-    int64_t patience = config_duration(config, "watch", "patience");
-    if (one->part == CANARY_WHOLE && has_parts)
-        patience = MAX(patience, config_duration(config, "watch", "interval") * 5 / 2);
-    return one->missing_since && clock_now() - one->missing_since > patience;
-}
-
 static json_t *canaries_of(Store *store, const Config *config, GError **error)
 {
     g_autoptr(GArray) all = canary_state(store, config_string(config, "site", "hostname"), error);
     json_t *canaries = all ? json_array() : NULL;
-    bool has_parts = false;
+    int64_t patience = config_duration(config, "watch", "patience"), patience_whole = patience;
+    /* One part that fails may stop two mails, one after the other, so the whole way is not missing before a third one
+     * has had its time. */
     for (guint at = 0; all && at < all->len; at++) {
         CanaryPart part = g_array_index(all, CanaryState, at).part;
-        has_parts |= part == CANARY_FAMILY || part == CANARY_OUT || part == CANARY_IN;
+        if (part == CANARY_FAMILY || part == CANARY_OUT || part == CANARY_IN)
+            patience_whole = MAX(patience, config_duration(config, "watch", "interval") * 5 / 2);
     }
     for (guint at = 0; all && at < all->len; at++) {
         const CanaryState *one = &g_array_index(all, CanaryState, at);
         json_t *slice = one->slice >= 0 ? json_integer((json_int_t)one->slice) : json_null();
         json_t *age = one->back_at ? json_integer(MAX(clock_now() - one->back_at, 0) / CLOCK_SECOND) : json_null();
+        int64_t most = one->part == CANARY_WHOLE ? patience_whole : patience;
+        bool missing = one->missing_since && clock_now() - one->missing_since > most;
         json_array_append_new(canaries, json_pack("{ss sb so so so so so sb}", "part", one->name, "queue",
                                                   one->part == CANARY_OTHER, "slice", slice, "sent_at",
                                                   time_or_null(one->sent_at), "back_at", time_or_null(one->back_at),
                                                   "age", age, "missing_since", time_or_null(one->missing_since),
-                                                  "missing", canary_missing(config, one, has_parts)));
+                                                  "missing", missing));
     }
     return canaries;
 }

@@ -24,7 +24,7 @@
 #include "lists/letters/letter.h"
 #include "lists/posts/refused.h"
 #include "lists/posts/scheduled_post.h"
-#include "lists/site/canary_door.h"
+#include "lists/site/canary_state.h"
 #include "mail/answer.h"
 #include "mail/header.h"
 #include "mail/send_at.h"
