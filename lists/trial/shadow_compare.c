@@ -83,15 +83,6 @@ static char *plain_type(const char *value)
     return g_strjoinv("; ", (char **)kept->pdata);
 }
 
-static char *value_of(const Field *field, const char *name)
-{
-    g_autofree char *raw = field_value(field);
-    if (g_str_equal(name, "content-type"))
-        return plain_type(raw);
-    g_autofree char *text = header_decode(raw);
-    return squeezed(text);
-}
-
 static void add_value(GHashTable *fields, const char *name, char *value)
 {
     GPtrArray *values = g_hash_table_lookup(fields, name);
@@ -112,7 +103,8 @@ static GHashTable *fields_of(GBytes *octets, char *const *ignore)
         g_autofree char *name = g_ascii_strdown(field->text, (gssize)field->name_length);
         if (!*name || is_ignored(name, ignore))
             continue;
-        add_value(fields, name, value_of(field, name));
+        g_autofree char *raw = field_value(field), *text = header_decode(raw);
+        add_value(fields, name, g_str_equal(name, "content-type") ? plain_type(raw) : squeezed(text));
     }
     if (!g_hash_table_contains(fields, "content-type"))
         add_value(fields, "content-type", plain_type("text/plain")); /* what its absence means */

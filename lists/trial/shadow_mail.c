@@ -283,28 +283,20 @@ static bool find_letter(ShadowMailReading *reading, GError **error)
     return true;
 }
 
-/* Is it a letter of the list, a notice or a digest, by who wrote it? */
-static bool is_letter(ShadowMailReading *reading, bool *letter, GError **error)
+/* A mail with the list's sender: a letter, be it a notice or a digest, by who wrote it; else a copy of a post. */
+static bool read_sent(ShadowMailReading *reading, const ListAddress *from, GError **error)
 {
     static const char *const names[] = {"From", NULL};
     g_autoptr(GPtrArray) named = addresses_of(reading->message, names);
-    *letter = false;
-    for (guint at = 0; at < named->len && at < ADDRESSES_READ && !*letter; at++) {
+    for (guint at = 0; at < named->len && at < ADDRESSES_READ; at++) {
         ListAddress *found;
         if (!find_list(reading, ((const Address *)named->pdata[at])->mailbox, &found, error))
             return false;
         g_autoptr(ListAddress) address = found;
-        *letter = address && address->to != LIST_ADDRESS_POSTING;
+        if (address && address->to != LIST_ADDRESS_POSTING)
+            return add_letter(reading, from->list_id, error);
     }
-    return true;
-}
-
-static bool read_sent(ShadowMailReading *reading, const ListAddress *from, GError **error)
-{
-    bool letter;
-    if (!is_letter(reading, &letter, error))
-        return false;
-    return letter ? add_letter(reading, from->list_id, error) : add_copy(reading, from, error);
+    return add_copy(reading, from, error);
 }
 
 bool shadow_mail_read(Store *store, const ShadowMail *mail, GPtrArray *pieces, GError **error)

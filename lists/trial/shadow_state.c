@@ -289,10 +289,28 @@ static void add_line(GString *lines, char kind, const char *value)
     g_string_append(lines, LINE_END);
 }
 
-static GString *lines_of(const ShadowSeen *seen, bool first, bool full)
+bool shadow_state_seen(ShadowState *state, const char *key, const ShadowSeen *seen, ShadowTaken *taken, GError **error)
 {
-    GString *lines = g_string_new("\n"); /* ends what a crash had cut off */
-    g_autofree char *time = g_strdup_printf("%" G_GINT64_FORMAT, seen->now);
+    const Waiting *known = g_hash_table_lookup(state->waiting, key);
+    bool keeps = !seen->letter && !(known && known->copy), first = !known || !known->seen;
+    uint64_t size = keeps ? g_bytes_get_size(seen->octets) : 0;
+    for (char **address = seen->recipients; address && *address; address++)
+        size += strlen(*address) + strlen("r " LINE_END);
+    *taken = g_hash_table_contains(state->done, key) ? SHADOW_LATE
+             : !has_room(state, key, size)           ? SHADOW_NO_ROOM
+                                                     : SHADOW_TAKEN;
+    if (*taken != SHADOW_TAKEN)
+        return true;
+
+    struct stat status = {0};
+    g_autofree char *name = name_of(key, "seen"), *time = g_strdup_printf("%" G_GINT64_FORMAT, seen->now);
+    auto_fd fd = first ? fs_create(state->directory, name, error) : fs_open(state->directory, name, true, error);
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &status) != 0)
+        return fail_errno(error, FAIL_LATER, "%s", name);
+    bool full = status.st_size > SEEN_MAX;
+    g_autoptr(GString) lines = g_string_new("\n"); /* ends what a crash had cut off */
     if (first) {
         add_line(lines, 't', time);
         add_line(lines, 'l', seen->list_id);
@@ -304,54 +322,21 @@ static GString *lines_of(const ShadowSeen *seen, bool first, bool full)
         add_line(lines, 'u', NULL);
     if (seen->letter)
         add_line(lines, seen->letter, NULL);
-    return lines;
-}
-
-static bool append_seen(ShadowState *state, const char *key, const ShadowSeen *seen, GError **error)
-{
-    struct stat status = {0};
-    const Waiting *known = g_hash_table_lookup(state->waiting, key);
-    bool first = !known || !known->seen;
-    g_autofree char *name = name_of(key, "seen");
-    auto_fd fd = first ? fs_create(state->directory, name, error) : fs_open(state->directory, name, true, error);
-    if (fd < 0)
-        return false;
-    if (fstat(fd, &status) != 0)
-        return fail_errno(error, FAIL_LATER, "%s", name);
-    g_autoptr(GString) lines = lines_of(seen, first, status.st_size > SEEN_MAX);
     if (!fs_pwrite(fd, lines->str, lines->len, status.st_size, error))
         return false;
     Waiting *waiting = waiting_of(state, key, seen->now);
     waiting->seen = true;
     add_bytes(state, waiting, lines->len);
-    return true;
-}
+    if (!keeps)
+        return true;
 
-static bool keep_copy(ShadowState *state, const char *key, const ShadowSeen *seen, GError **error)
-{
     const char *recipient = seen->recipients && *seen->recipients ? *seen->recipients : "";
-    g_autofree char *name = name_of(key, "copy"), *line = g_strdelimit(g_strdup(recipient), "\r\n", '?');
-    if (!keep_pair(state, name, line, seen->octets, error))
+    g_autofree char *copy = name_of(key, "copy"), *line = g_strdelimit(g_strdup(recipient), "\r\n", '?');
+    if (!keep_pair(state, copy, line, seen->octets, error))
         return false;
-    Waiting *waiting = waiting_of(state, key, seen->now);
     waiting->copy = true;
     add_bytes(state, waiting, g_bytes_get_size(seen->octets) + strlen(line) + 1);
     return true;
-}
-
-bool shadow_state_seen(ShadowState *state, const char *key, const ShadowSeen *seen, ShadowTaken *taken, GError **error)
-{
-    const Waiting *known = g_hash_table_lookup(state->waiting, key);
-    bool keeps = !seen->letter && !(known && known->copy);
-    uint64_t size = keeps ? g_bytes_get_size(seen->octets) : 0;
-    for (char **address = seen->recipients; address && *address; address++)
-        size += strlen(*address) + strlen("r " LINE_END);
-    *taken = g_hash_table_contains(state->done, key) ? SHADOW_LATE
-             : !has_room(state, key, size)           ? SHADOW_NO_ROOM
-                                                     : SHADOW_TAKEN;
-    if (*taken != SHADOW_TAKEN)
-        return true;
-    return append_seen(state, key, seen, error) && (!keeps || keep_copy(state, key, seen, error));
 }
 
 /* ---- ending ---- */
@@ -431,42 +416,6 @@ bool shadow_state_report(ShadowState *state, const char *key, const char *line, 
 
 /* ---- the start ---- */
 
-/* The line of a report that was under way. */
-static bool end_line(ShadowState *state, const char *key, GError **error)
-{
-    GBytes *read;
-    g_autofree char *name = name_of(key, "line");
-    if (!read_file(state, name, &read, error))
-        return false;
-    gsize length = 0;
-    g_autoptr(GBytes) bytes = read;
-    const char *data = bytes ? g_bytes_get_data(bytes, &length) : NULL;
-    g_autofree char *line = g_strndup(data ? data : "", length);
-    return append_report(state, line, error) && forget(state, key, error);
-}
-
-/* When the first mail about it came. */
-static bool find_since(ShadowState *state, const char *key, int64_t *since, GError **error)
-{
-    GBytes *bytes;
-    char *read;
-    g_autofree char *post = name_of(key, "post");
-    g_auto(ShadowCase) found = {.recipients = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)};
-    int64_t seen = INT64_MAX;
-    if (!read_pair(state, post, &read, &bytes, error))
-        return false;
-    g_autofree char *line = read;
-    g_clear_pointer(&bytes, g_bytes_unref);
-    if (!read_seen(state, key, &found, &seen, error))
-        return false;
-    found.head = parse_head(line);
-    const json_t *arrival = json_object_get(found.head, "arrival");
-    *since = MIN(seen, arrival ? json_integer_value(arrival) : INT64_MAX);
-    if (*since == INT64_MAX)
-        *since = clock_now(); /* a crash left no more of it */
-    return true;
-}
-
 typedef struct DoneFile {
     char key[SHADOW_KEY_LENGTH + 1];
     int64_t at;
@@ -501,8 +450,11 @@ static void note_file(ShadowState *state, const char *name, GArray *done, GPtrAr
     add_bytes(state, waiting, (uint64_t)status.st_size);
 }
 
-static bool list_directory(ShadowState *state, GArray *done, GPtrArray *lines, GError **error)
+/* Read the directory: what is done, and what waits. */
+static bool load(ShadowState *state, GError **error)
 {
+    g_autoptr(GArray) done = g_array_new(FALSE, FALSE, sizeof(DoneFile));
+    g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
     int fd = fcntl(state->directory, F_DUPFD_CLOEXEC, 0);
     DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
     if (!stream)
@@ -517,28 +469,42 @@ static bool list_directory(ShadowState *state, GArray *done, GPtrArray *lines, G
             note_file(state, entry->d_name, done, lines);
     }
     closedir(stream);
-    return true;
-}
-
-static bool load(ShadowState *state, GError **error)
-{
-    g_autoptr(GArray) done = g_array_new(FALSE, FALSE, sizeof(DoneFile));
-    g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
-    if (!list_directory(state, done, lines, error))
-        return false;
     g_array_sort(done, by_age);
     for (guint at = 0; at < done->len; at++)
         remember_done(state, g_array_index(done, DoneFile, at).key);
-    for (guint at = 0; at < lines->len; at++)
-        if (!end_line(state, lines->pdata[at], error))
+
+    for (guint at = 0; at < lines->len; at++) { /* reports that were under way */
+        GBytes *read;
+        gsize length = 0;
+        g_autofree char *name = name_of(lines->pdata[at], "line");
+        if (!read_file(state, name, &read, error))
             return false;
+        g_autoptr(GBytes) bytes = read;
+        const char *data = bytes ? g_bytes_get_data(bytes, &length) : NULL;
+        g_autofree char *line = g_strndup(data ? data : "", length);
+        if (!append_report(state, line, error) || !forget(state, lines->pdata[at], error))
+            return false;
+    }
+
     GHashTableIter each;
     void *value;
     g_hash_table_iter_init(&each, state->waiting);
-    while (g_hash_table_iter_next(&each, NULL, &value)) {
+    while (g_hash_table_iter_next(&each, NULL, &value)) { /* when the first mail about it came */
         Waiting *waiting = value;
-        if (!find_since(state, waiting->key, &waiting->since, error))
+        g_auto(ShadowCase) found = {.recipients = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)};
+        char *read;
+        g_autofree char *post = name_of(waiting->key, "post");
+        int64_t seen = INT64_MAX;
+        if (!read_pair(state, post, &read, &found.post, error))
             return false;
+        g_autofree char *line = read;
+        if (!read_seen(state, waiting->key, &found, &seen, error))
+            return false;
+        found.head = parse_head(line);
+        const json_t *arrival = json_object_get(found.head, "arrival");
+        waiting->since = MIN(seen, arrival ? json_integer_value(arrival) : INT64_MAX);
+        if (waiting->since == INT64_MAX)
+            waiting->since = clock_now(); /* a crash left no more of it */
     }
     return true;
 }

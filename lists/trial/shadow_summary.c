@@ -48,19 +48,24 @@ static void add_line(ShadowCount *count, const json_t *line, const char *kind)
     count->copies += g_str_equal(kind, "copies");
 }
 
-static ShadowCount *count_of(ShadowSummary *summary, const char *list)
+void shadow_summary_add(ShadowSummary *summary, const char *line, size_t length)
 {
+    g_autoptr(json_t) row = json_loadb(line, length, 0, NULL);
+    const char *kind = json_is_object(row) ? meta_string(row, "kind", "") : "";
+    if (!*kind) {
+        summary->unreadable++;
+        return;
+    }
+    const char *list = meta_string(row, "list", "");
     ShadowCount *count = g_hash_table_lookup(summary->lists, list);
     if (!count) {
         count = g_new0(ShadowCount, 1);
         count->list = g_strdup(list);
         g_hash_table_insert(summary->lists, count->list, count);
     }
-    return count;
-}
-
-static void add_fields(ShadowSummary *summary, const json_t *header)
-{
+    add_line(&summary->all, row, kind);
+    add_line(count, row, kind);
+    const json_t *header = json_object_get(row, "header");
     for (size_t at = 0; at < json_array_size(header); at++) {
         const char *name = meta_string(json_array_get(header, at), "field", "");
         uint64_t *number = g_hash_table_lookup(summary->fields, name);
@@ -70,17 +75,4 @@ static void add_fields(ShadowSummary *summary, const json_t *header)
         }
         ++*number;
     }
-}
-
-void shadow_summary_add(ShadowSummary *summary, const char *line, size_t length)
-{
-    g_autoptr(json_t) row = json_loadb(line, length, 0, NULL);
-    const char *kind = json_is_object(row) ? meta_string(row, "kind", "") : "";
-    if (!*kind) {
-        summary->unreadable++;
-        return;
-    }
-    add_line(&summary->all, row, kind);
-    add_line(count_of(summary, meta_string(row, "list", "")), row, kind);
-    add_fields(summary, json_object_get(row, "header"));
 }

@@ -109,19 +109,6 @@ static char *sum_of(const Post *post)
     return g_strdup(g_checksum_get_string(hash));
 }
 
-static void describe(const Post *post, Verdict verdict, TrialOutcome *outcome)
-{
-    bool goes = verdict == VERDICT_ACCEPT && post->end == POST_GOES;
-    g_autoptr(GStrvBuilder) removed = g_strv_builder_new();
-    for (guint at = 0; goes && at < post->removed->len; at++)
-        g_strv_builder_add(removed, post->removed->pdata[at]);
-    outcome->fate = trial_fate_of(post, verdict);
-    outcome->reasons = goes ? g_strdup("") : post_reasons(post, " ");
-    outcome->removed = g_strv_builder_end(removed);
-    outcome->ways = ways_of(post);
-    outcome->sum = goes ? sum_of(post) : g_strdup("");
-}
-
 static bool judge(const Court *court, const TrialSide *side, const TrialMail *mail, int64_t number,
                   TrialOutcome *outcome, GError **error)
 {
@@ -134,28 +121,33 @@ static bool judge(const Court *court, const TrialSide *side, const TrialMail *ma
     trial_begin(&court->rules, side, mail, message, &post);
     post.trace = trace;
     post.post_id = number; /* the same on both sides, or one more held post would change each Subject behind it */
-    if (trial_judge(&post, &verdict, error)) {
-        describe(&post, verdict, outcome);
-        return true;
+    if (!trial_judge(&post, &verdict, error)) {
+        g_prefix_error(error, "%s: ", trace);
+        return false;
     }
-    g_prefix_error(error, "%s: ", trace);
-    return false;
+    bool goes = verdict == VERDICT_ACCEPT && post.end == POST_GOES;
+    g_autoptr(GStrvBuilder) removed = g_strv_builder_new();
+    for (guint at = 0; goes && at < post.removed->len; at++)
+        g_strv_builder_add(removed, post.removed->pdata[at]);
+    outcome->fate = trial_fate_of(&post, verdict);
+    outcome->reasons = goes ? g_strdup("") : post_reasons(&post, " ");
+    outcome->removed = g_strv_builder_end(removed);
+    outcome->ways = ways_of(&post);
+    outcome->sum = goes ? sum_of(&post) : g_strdup("");
+    return true;
 }
 
 /* ---- comparing ---- */
-
-/* The parts of the content filter's are "image/png, cat.png". */
-static bool is_attachment(const char *part)
-{
-    return strchr(part, ',') || !g_str_has_prefix(part, "text/");
-}
 
 /* How many of these parts the others are without; of attachments, or of other parts. */
 static unsigned count_more(char **parts, char **others, bool attachments)
 {
     unsigned count = 0;
-    for (; *parts; parts++)
-        count += is_attachment(*parts) == attachments && !g_strv_contains((const char *const *)others, *parts);
+    for (; *parts; parts++) {
+        /* The parts of the content filter's are "image/png, cat.png". */
+        bool attachment = strchr(*parts, ',') || !g_str_has_prefix(*parts, "text/");
+        count += attachment == attachments && !g_strv_contains((const char *const *)others, *parts);
+    }
     return count;
 }
 
@@ -222,20 +214,6 @@ static bool tell(const Trial *trial, const TrialMail *mail, const TrialOutcome *
     return trial->each(&told, trial->data);
 }
 
-static bool try_one(const Court *court, const TrialMail *mail, TrialTally *tally, bool *go_on, GError **error)
-{
-    g_auto(TrialOutcome) before = {0}, after = {0};
-    int64_t number = (int64_t)tally->posts + 1;
-    if (!judge(court, &court->before, mail, number, &before, error) ||
-        !judge(court, &court->after, mail, number, &after, error))
-        return false;
-    unsigned differences = compare(&before, &after);
-    count(tally, &before, &after, differences);
-    tally->refused_accepted += mail->refused.name && before.fate != TRIAL_ACCEPTED && after.fate == TRIAL_ACCEPTED;
-    *go_on = differences == 0 || tell(court->trial, mail, &before, &after, differences);
-    return true;
-}
-
 bool trial_run(const Trial *trial, TrialTally *tally, GError **error)
 {
     g_auto(Court) court = {0};
@@ -253,8 +231,15 @@ bool trial_run(const Trial *trial, TrialTally *tally, GError **error)
             return false;
         if (!more)
             return true;
-        if (!try_one(&court, &mail, tally, &go_on, error))
+        g_auto(TrialOutcome) before = {0}, after = {0};
+        int64_t number = (int64_t)tally->posts + 1;
+        if (!judge(&court, &court.before, &mail, number, &before, error) ||
+            !judge(&court, &court.after, &mail, number, &after, error))
             return false;
+        unsigned differences = compare(&before, &after);
+        count(tally, &before, &after, differences);
+        tally->refused_accepted += mail.refused.name && before.fate != TRIAL_ACCEPTED && after.fate == TRIAL_ACCEPTED;
+        go_on = differences == 0 || tell(trial, &mail, &before, &after, differences);
         go_on = go_on && (!trial->progress || trial->progress(tally->posts, all, trial->data));
     }
     return true;

@@ -85,9 +85,9 @@ void trial_begin(const TrialRules *shared, const TrialSide *side, const TrialMai
     post->size = g_bytes_get_size(mail->octets);
 }
 
-/* The rules, and what the list does by itself; in a transaction of the scratch store, for the sake of speed. */
-static bool decide(Post *post, Verdict *verdict, GError **error)
+bool trial_judge(Post *post, Verdict *verdict, GError **error)
 {
+    /* The rules, and what the list does by itself; in a transaction of the scratch store, for the sake of speed. */
     bool stranger;
     if (!store_begin(post->store, error))
         return false;
@@ -100,11 +100,11 @@ static bool decide(Post *post, Verdict *verdict, GError **error)
         *verdict = VERDICT_DISCARD;
         post_add_reason(post, AUTORESPOND_KEEPS_NONE);
     }
-    return store_commit(post->store, error);
-}
+    if (!store_commit(post->store, error))
+        return false;
+    if (*verdict != VERDICT_ACCEPT)
+        return true;
 
-static bool handle(Post *post, GError **error)
-{
     const char *name = post->list->settings->posting_pipeline;
     const Pipeline *pipeline = order_pipeline(post->site->orders, name);
     if (pipeline)
@@ -112,11 +112,6 @@ static bool handle(Post *post, GError **error)
     post->end = POST_PRESERVED;
     post_add_reason(post, "The configuration has no pipeline %s.", name);
     return true;
-}
-
-bool trial_judge(Post *post, Verdict *verdict, GError **error)
-{
-    return decide(post, verdict, error) && (*verdict != VERDICT_ACCEPT || handle(post, error));
 }
 
 TrialFate trial_fate_of(const Post *post, Verdict verdict)

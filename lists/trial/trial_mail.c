@@ -174,37 +174,6 @@ uint64_t trial_mails_count(const TrialMails *mails)
 
 /* ---- a mail as it came ---- */
 
-/* Does a field say that the mail has passed this list? */
-static bool has_passed(const TrialMails *mails, Message *message, GError **error)
-{
-    g_auto(Post) post = {0};
-    bool hit = false;
-    post_init(&post);
-    post.list = mails->list;
-    post.message = message;
-    return (rule_loop.check(&post, &hit, error) && hit) || message_has(message, LOOP_MARK_FIELD);
-}
-
-/* Take the prefix of the list off, as handler subject-prefix puts it on. */
-static void restore_subject(const List *list, Message *message)
-{
-    g_autofree char *pattern = g_strstrip(
-        g_strdup(list->settings->subject_prefix ? list->settings->subject_prefix : ""));
-    const Field *field = message_find(message, "Subject", NULL);
-    g_autofree char *value = field && *pattern ? field_value_folded(field) : NULL;
-    size_t length = value ? subject_prefix_length(value, pattern) : 0;
-    if (length == 0)
-        return;
-    const char *rest = value + length;
-    rest += strspn(rest, " \t\r\n");
-    if (strcmp(rest, "(no subject)") == 0) {
-        message_remove(message, "Subject");
-        return;
-    }
-    g_autofree char *own = g_strdup(rest);
-    message_set(message, "Subject", own);
-}
-
 /* Take off what the handlers put on; what they took away nobody has. */
 static GBytes *restore(const TrialMails *mails, GBytes *octets)
 {
@@ -214,14 +183,31 @@ static GBytes *restore(const TrialMails *mails, GBytes *octets)
         LOOP_MARK_FIELD,
     };
     g_autoptr(Message) message = message_new(octets);
-    if (!has_passed(mails, message, NULL))
+    g_auto(Post) post = {0};
+    bool passed = false; /* does a field say that the mail has passed this list? */
+    post_init(&post);
+    post.list = mails->list;
+    post.message = message;
+    if (!(rule_loop.check(&post, &passed, NULL) && passed) && !message_has(message, LOOP_MARK_FIELD))
         return g_bytes_ref(octets);
     for (size_t at = 0; at < G_N_ELEMENTS(added); at++)
         message_remove(message, added[at]);
     g_autofree char *precedence = message_value(message, "Precedence");
     if (g_strcmp0(precedence, "list") == 0)
         message_remove(message, "Precedence");
-    restore_subject(mails->list, message);
+
+    /* The prefix of the list, as handler subject-prefix puts it on. */
+    const char *set = mails->list->settings->subject_prefix;
+    g_autofree char *pattern = g_strstrip(g_strdup(set ? set : ""));
+    const Field *field = message_find(message, "Subject", NULL);
+    g_autofree char *value = field && *pattern ? field_value_folded(field) : NULL;
+    size_t length = value ? subject_prefix_length(value, pattern) : 0;
+    const char *rest = length > 0 ? value + length + strspn(value + length, " \t\r\n") : NULL;
+    g_autofree char *own = g_strdup(rest);
+    if (own && strcmp(own, "(no subject)") == 0)
+        message_remove(message, "Subject");
+    else if (own)
+        message_set(message, "Subject", own);
     return message_octets(message);
 }
 
