@@ -35,19 +35,6 @@ static int open_folder(const Sympa *sympa, const char *place)
     return open_below(outer, parts[1], O_DIRECTORY);
 }
 
-static bool read_all(int fd, size_t length, GBytes **bytes)
-{
-    size_t have = 0;
-    ssize_t got = 1;
-    g_autofree char *octets = g_malloc(length + 1);
-    while (have < length && (got = read(fd, octets + have, length - have)) > 0)
-        have += (size_t)got;
-    if (got < 0)
-        return false;
-    *bytes = g_bytes_new_take(g_steal_pointer(&octets), have);
-    return true;
-}
-
 bool sympa_read(const SympaList *list, const char *name, size_t most, GBytes **bytes, GError **error)
 {
     struct stat status;
@@ -63,10 +50,19 @@ bool sympa_read(const SympaList *list, const char *name, size_t most, GBytes **b
         wrong = "it is no file";
     else if ((uint64_t)status.st_size > most)
         wrong = "it is too large";
-    if (wrong)
+    if (wrong) {
         moving_tell(list->sympa->moving, MOVING_LEFT_OUT, list->list_id, name, "%s", wrong);
-    return wrong || read_all(file, (size_t)status.st_size, bytes) ||
-           fail_errno(error, FAIL_LATER, "%s/%s/%s", list->sympa->directory, list->place, name);
+        return true;
+    }
+    size_t have = 0, length = (size_t)status.st_size;
+    ssize_t got = 1;
+    g_autofree char *octets = g_malloc(length + 1);
+    while (have < length && (got = read(file, octets + have, length - have)) > 0)
+        have += (size_t)got;
+    if (got < 0)
+        return fail_errno(error, FAIL_LATER, "%s/%s/%s", list->sympa->directory, list->place, name);
+    *bytes = g_bytes_new_take(g_steal_pointer(&octets), have);
+    return true;
 }
 
 typedef struct FaultPlace {
@@ -152,32 +148,30 @@ static void add_list(Sympa *sympa, const char *domain, const char *name, char *p
         g_hash_table_add(sympa->addresses, key);
 }
 
-static bool look_into_domain(Sympa *sympa, const char *domain, int folder, GError **error)
-{
-    g_autoptr(GPtrArray) names = names_in(open_below(folder, ".", O_DIRECTORY));
-    if (!names)
-        return fail_errno(error, FAIL_LATER, "%s/%s", sympa->directory, domain);
-    for (guint i = 0; i < names->len; i++) {
-        auto_fd inner = open_below(folder, names->pdata[i], O_DIRECTORY);
-        if (has_config(inner))
-            add_list(sympa, domain, names->pdata[i], g_build_filename(domain, names->pdata[i], NULL));
-    }
-    return true;
-}
-
 static bool look_into(Sympa *sympa, const char *name, const char *domain, GError **error)
 {
     auto_fd folder = open_below(sympa->fd, name, O_DIRECTORY);
     if (folder < 0)
         return errno == ENOTDIR || errno == ELOOP || fail_errno(error, FAIL_LATER, "%s/%s", sympa->directory, name);
-    if (!has_config(folder))
-        return (domain && g_ascii_strcasecmp(domain, name) != 0) || look_into_domain(sympa, name, folder, error);
-    if (!domain)
-        return fail(error, FAIL_CONFIG,
-                    "%s has lists of one domain, whose folders do not say which: name it with --domain, or the "
-                    "directory above in place of this one where that has a folder for each domain",
-                    sympa->directory);
-    add_list(sympa, domain, name, g_strdup(name));
+    if (has_config(folder)) {
+        if (!domain)
+            return fail(error, FAIL_CONFIG,
+                        "%s has lists of one domain, whose folders do not say which: name it with --domain, or the "
+                        "directory above in place of this one where that has a folder for each domain",
+                        sympa->directory);
+        add_list(sympa, domain, name, g_strdup(name));
+        return true;
+    }
+    if (domain && g_ascii_strcasecmp(domain, name) != 0)
+        return true;
+    g_autoptr(GPtrArray) names = names_in(open_below(folder, ".", O_DIRECTORY));
+    if (!names)
+        return fail_errno(error, FAIL_LATER, "%s/%s", sympa->directory, name);
+    for (guint i = 0; i < names->len; i++) {
+        auto_fd inner = open_below(folder, names->pdata[i], O_DIRECTORY);
+        if (has_config(inner))
+            add_list(sympa, name, names->pdata[i], g_build_filename(name, names->pdata[i], NULL));
+    }
     return true;
 }
 
@@ -195,32 +189,29 @@ static bool has_list(int folder, unsigned depth)
     return found;
 }
 
-/* Say which directory would have been right. */
-static bool fail_without_lists(const Sympa *sympa, const GPtrArray *names, GError **error)
+static bool find_lists(Sympa *sympa, const char *domain, GError **error)
 {
+    const char *directory = sympa->directory;
+    g_autoptr(GPtrArray) names = names_in(open_below(sympa->fd, ".", O_DIRECTORY));
+    if (!names)
+        return fail_errno(error, FAIL_LATER, "%s", directory);
+    for (guint i = 0; i < names->len; i++)
+        if (!look_into(sympa, names->pdata[i], domain, error))
+            return false;
+    if (sympa->lists->len > 0)
+        return true;
+    /* Which directory would have been right? */
     if (has_config(sympa->fd))
         return fail(error, FAIL_MISSING,
-                    "%s is one list of Sympa; name the directory that has all lists, as DOMAIN/LIST/config",
-                    sympa->directory);
+                    "%s is one list of Sympa; name the directory that has all lists, as DOMAIN/LIST/config", directory);
     for (guint i = 0; i < names->len; i++) {
         auto_fd inner = open_below(sympa->fd, names->pdata[i], O_DIRECTORY);
         if (has_list(inner, 2))
             return fail(error, FAIL_MISSING,
-                        "%s: there is no list of Sympa (DOMAIN/LIST/config), but there are in %s/%s", sympa->directory,
-                        sympa->directory, (const char *)names->pdata[i]);
+                        "%s: there is no list of Sympa (DOMAIN/LIST/config), but there are in %s/%s", directory,
+                        directory, (const char *)names->pdata[i]);
     }
-    return fail(error, FAIL_MISSING, "%s: there is no list of Sympa (DOMAIN/LIST/config)", sympa->directory);
-}
-
-static bool find_lists(Sympa *sympa, const char *domain, GError **error)
-{
-    g_autoptr(GPtrArray) names = names_in(open_below(sympa->fd, ".", O_DIRECTORY));
-    if (!names)
-        return fail_errno(error, FAIL_LATER, "%s", sympa->directory);
-    for (guint i = 0; i < names->len; i++)
-        if (!look_into(sympa, names->pdata[i], domain, error))
-            return false;
-    return sympa->lists->len > 0 || fail_without_lists(sympa, names, error);
+    return fail(error, FAIL_MISSING, "%s: there is no list of Sympa (DOMAIN/LIST/config)", directory);
 }
 
 Sympa *sympa_open(const char *directory, Foreign *database, const char *domain, GError **error)
@@ -254,34 +245,27 @@ void sympa_free(Sympa *sympa)
 
 /* ---- a list ---- */
 
-/* How many posts the list had: the first number of the file stats. */
-static bool count_posts(const SympaList *list, int64_t *posts, GError **error)
-{
-    GBytes *read = NULL;
-    *posts = 0;
-    if (!sympa_read(list, "stats", SYMPA_LINE_MAX, &read, error))
-        return false;
-    g_autoptr(GBytes) bytes = read;
-    g_autofree char *text = bytes ? g_strndup(g_bytes_get_data(bytes, NULL) ?: "", g_bytes_get_size(bytes)) : NULL;
-    *posts = text ? CLAMP(g_ascii_strtoll(text, NULL, 10), 0, INT32_MAX - 1) : 0;
-    return true;
-}
-
 static bool describe(void *data, List **made, GError **error)
 {
     const SympaList *list = data;
-    int64_t posts;
+    GBytes *read = NULL;
     Moving *moving = list->sympa->moving;
     g_autoptr(GPtrArray) settings = setting_list_new();
     const char *created = sympa_config_value(sympa_config_find(list->config, "creation"), "date_epoch");
     const MovingDomain domain = {list->domain, NULL, NULL};
-    if (!count_posts(list, &posts, error) || !sympa_settings(list, settings, error))
+    if (!sympa_read(list, "stats", SYMPA_LINE_MAX, &read, error))
         return false;
+    g_autoptr(GBytes) stats = read;
+    if (!sympa_settings(list, settings, error))
+        return false;
+    /* The first number of stats tells how many posts the list had. */
+    g_autofree char *text = stats ? g_strndup(g_bytes_get_data(stats, NULL) ?: "", g_bytes_get_size(stats)) : NULL;
+    const int64_t posts = text ? g_ascii_strtoll(text, NULL, 10) : 0;
     const int64_t seconds = created ? g_ascii_strtoll(created, NULL, 10) : 0;
     const MovingList from = {.list = {.address = list->address,
                                       .list_id = list->list_id,
                                       .created_at = CLAMP(seconds, 0, INT32_MAX) * CLOCK_SECOND,
-                                      .post_id = posts + 1},
+                                      .post_id = CLAMP(posts, 0, INT32_MAX - 1) + 1},
                              .settings = settings,
                              .volume = 1,
                              .next_digest = 1,
@@ -296,29 +280,7 @@ static const char *const of_list[] = {
     "owner.dump",   "stats",  "stats.bin",  "subscribers",  "topics",         NULL,
 };
 
-/* Tell the texts, scenarios, documents and such that the list has of its own, which stay behind. */
-static void tell_files(const SympaList *list)
-{
-    g_autoptr(GPtrArray) names = names_in(open_folder(list->sympa, list->place));
-    for (guint i = 0; names && i < names->len; i++) {
-        const char *name = names->pdata[i];
-        if (!g_strv_contains(of_list, name) && !strstr(name, ".old") && !g_str_has_prefix(name, "config."))
-            moving_tell(list->sympa->moving, MOVING_LOST, list->list_id, name, "it stays behind");
-    }
-}
-
-/* Lists that take no mail in Sympa stay away. */
-static bool is_open(const SympaList *list)
-{
-    const SympaParagraph *status = sympa_config_find(list->config, "status");
-    const char *word = status ? status->value : "open";
-    if (strcmp(word, "open") == 0)
-        return true;
-    moving_tell(list->sympa->moving, MOVING_LOST, list->list_id, "status",
-                "the list is %s, so it does not come: open it in Sympa first if it shall", word);
-    return false;
-}
-
+/* Make the list, whose config was read. */
 static bool make_list(SympaList *list, GError **error)
 {
     bool in;
@@ -327,44 +289,47 @@ static bool make_list(SympaList *list, GError **error)
         moving_tell(moving, MOVING_LEFT_OUT, list->place, "", "%s is no address", list->address);
         return true;
     }
-    if (!is_open(list))
+    const SympaParagraph *status = sympa_config_find(list->config, "status");
+    if (status && strcmp(status->value, "open") != 0) { /* it takes no mail there, and stays away */
+        moving_tell(moving, MOVING_LOST, list->list_id, "status",
+                    "the list is %s, so it does not come: open it in Sympa first if it shall", status->value);
         return true;
-    tell_files(list);
+    }
+    /* Texts, scenarios, documents and such that the list has of its own. */
+    g_autoptr(GPtrArray) names = names_in(open_folder(list->sympa, list->place));
+    for (guint i = 0; names && i < names->len; i++) {
+        const char *name = names->pdata[i];
+        if (!g_strv_contains(of_list, name) && !strstr(name, ".old") && !g_str_has_prefix(name, "config."))
+            moving_tell(moving, MOVING_LOST, list->list_id, name, "it stays behind");
+    }
     return moving_make(moving, list->list_id, describe, list, &in, error);
-}
-
-static bool move_list(SympaList *list, GError **error)
-{
-    if (!sympa_read_config(list, "config", SYMPA_CONFIG_MAX, &list->config, error))
-        return false;
-    bool done = !list->config || make_list(list, error);
-    g_clear_pointer(&list->config, g_ptr_array_unref);
-    return done;
-}
-
-static bool move_people(SympaList *list, GError **error)
-{
-    List *found = NULL;
-    if (!moving_find_list(list->sympa->moving, list->list_id, &found, error))
-        return false;
-    g_autoptr(List) there = found;
-    list->quiet = true;
-    if (!there || !sympa_read_config(list, "config", SYMPA_CONFIG_MAX, &list->config, error))
-        return !there;
-    list->quiet = false;
-    bool done = !list->config || sympa_people(list, error);
-    g_clear_pointer(&list->config, g_ptr_array_unref);
-    return done;
 }
 
 bool sympa_move(Sympa *sympa, Moving *moving, GError **error)
 {
     sympa->moving = moving;
-    for (guint i = 0; i < sympa->lists->len; i++)
-        if (!move_list(sympa->lists->pdata[i], error))
+    for (guint i = 0; i < sympa->lists->len; i++) {
+        SympaList *list = sympa->lists->pdata[i];
+        if (!sympa_read_config(list, "config", SYMPA_CONFIG_MAX, &list->config, error) ||
+            (list->config && !make_list(list, error)))
             return false;
-    for (guint i = 0; i < sympa->lists->len; i++)
-        if (!move_people(sympa->lists->pdata[i], error))
+        g_clear_pointer(&list->config, g_ptr_array_unref);
+    }
+    for (guint i = 0; i < sympa->lists->len; i++) {
+        SympaList *list = sympa->lists->pdata[i];
+        List *found = NULL;
+        if (!moving_find_list(moving, list->list_id, &found, error))
             return false;
+        g_autoptr(List) there = found;
+        if (!there)
+            continue;
+        list->quiet = true; /* what is wrong with the config was told in the first pass */
+        if (!sympa_read_config(list, "config", SYMPA_CONFIG_MAX, &list->config, error))
+            return false;
+        list->quiet = false;
+        if (list->config && !sympa_people(list, error))
+            return false;
+        g_clear_pointer(&list->config, g_ptr_array_unref);
+    }
     return moving_finish(moving, error);
 }

@@ -93,36 +93,28 @@ bool sympa_check_database(Foreign *database, GError **error)
 
 /* ---- users ---- */
 
-static const char *usable_hash(People *people, const char *hash)
-{
-    bool usable = hash &&
-                  (g_str_has_prefix(hash, "$2a$") || g_str_has_prefix(hash, "$2b$") || g_str_has_prefix(hash, "$2y$"));
-    people->counts[COUNT_PASSWORDS] += hash && *hash && !usable;
-    return usable ? hash : NULL;
-}
-
-static void set_language(People *people, Preferences *own, const char *email, const char *lang)
-{
-    g_autofree char *code = sympa_language(lang ? lang : "");
-    g_autoptr(GError) unknown = NULL;
-    if (*code && language_check("lang_user", code, &unknown))
-        g_strlcpy(own->preferred_language, code, sizeof own->preferred_language);
-    else if (unknown)
-        moving_tell(people->list->sympa->moving, MOVING_LEFT_OUT, email, "lang_user", "%s", unknown->message);
-}
-
 static bool take_user(People *people, ForeignRows *rows, void *data, GError **error)
 {
     (void)data;
-    const char *email = foreign_text(rows, 0), *name = foreign_text(rows, 1), *login = foreign_text(rows, 4);
+    Moving *moving = people->list->sympa->moving;
+    const char *email = foreign_text(rows, 0), *name = foreign_text(rows, 1), *hash = foreign_text(rows, 2),
+               *lang = foreign_text(rows, 3), *login = foreign_text(rows, 4);
     g_autofree char *key = email ? mailbox_key(email) : NULL;
     if (!key || g_hash_table_contains(people->list->sympa->addresses, key))
         return true; /* it is told as a member */
+    bool usable = hash &&
+                  (g_str_has_prefix(hash, "$2a$") || g_str_has_prefix(hash, "$2b$") || g_str_has_prefix(hash, "$2y$"));
+    people->counts[COUNT_PASSWORDS] += hash && *hash && !usable;
     BroughtUser user = {.display_name = name ? name : "",
-                        .password = usable_hash(people, foreign_text(rows, 2)),
+                        .password = usable ? hash : NULL,
                         .created_at = clock_now(),
                         .preferences = preferences_unset};
-    set_language(people, &user.preferences, email, foreign_text(rows, 3));
+    g_autofree char *code = sympa_language(lang ? lang : "");
+    g_autoptr(GError) unknown = NULL;
+    if (*code && language_check("lang_user", code, &unknown))
+        g_strlcpy(user.preferences.preferred_language, code, sizeof user.preferences.preferred_language);
+    else if (unknown)
+        moving_tell(moving, MOVING_LEFT_OUT, email, "lang_user", "%s", unknown->message);
     const int64_t seen = login ? g_ascii_strtoll(login, NULL, 10) : 0;
     const BroughtAddress address = {.email = email,
                                     .display_name = user.display_name,
@@ -130,7 +122,7 @@ static bool take_user(People *people, ForeignRows *rows, void *data, GError **er
                                     .preferred = true,
                                     .preferences = preferences_unset,
                                     .user = &user};
-    return moving_address(people->list->sympa->moving, &address, error);
+    return moving_address(moving, &address, error);
 }
 
 static bool take_users(People *people, GError **error)
@@ -300,26 +292,18 @@ static void set_reception(People *people, const char *const *values, Preferences
                     "\"%s\" is no reception, so whole posts are sent", reception);
 }
 
-static void set_suspension(People *people, const char *const *values, Preferences *own)
-{
-    const int64_t now = clock_now() / CLOCK_SECOND;
-    const int64_t start = values[START] ? g_ascii_strtoll(values[START], NULL, 10) : 0,
-                  end = values[END] ? g_ascii_strtoll(values[END], NULL, 10) : 0;
-    if (!is_set(values[SUSPEND]) || (end > 0 && end < now))
-        return;
-    if (start > now) {
-        people->counts[COUNT_LATER]++;
-        return;
-    }
-    own->delivery_status = DELIVERY_BY_USER;
-    people->counts[COUNT_UNTIL] += end > 0;
-}
-
 static bool take_member(People *people, const char *const *values, GError **error)
 {
     Preferences own = preferences_unset;
     set_reception(people, values, &own);
-    set_suspension(people, values, &own);
+    const int64_t now = clock_now() / CLOCK_SECOND;
+    const int64_t start = values[START] ? g_ascii_strtoll(values[START], NULL, 10) : 0,
+                  end = values[END] ? g_ascii_strtoll(values[END], NULL, 10) : 0;
+    bool suspended = is_set(values[SUSPEND]) && (end <= 0 || end >= now), later = suspended && start > now;
+    if (suspended && !later)
+        own.delivery_status = DELIVERY_BY_USER;
+    people->counts[COUNT_LATER] += later;
+    people->counts[COUNT_UNTIL] += suspended && !later && end > 0;
     if (g_strcmp0(values[VISIBILITY], "conceal") == 0)
         own.hide_address = 1;
     people->counts[COUNT_SOURCE] += is_set(values[INCLUSION]);
@@ -366,34 +350,31 @@ static bool take_rows(People *people, GError **error)
     return each_row(people, sql->str, take_row, NULL, error);
 }
 
-/* A paragraph of member.dump. */
-static bool take_paragraph(People *people, const SympaParagraph *paragraph, GError **error)
-{
-    const char *values[FIELDS];
-    for (int field = 0; field < FIELDS; field++)
-        values[field] = strcmp(paragraph->name, fields[field].key) == 0
-                            ? paragraph->value
-                            : sympa_config_value(paragraph, fields[field].key);
-    if (values[EMAIL])
-        return take_member(people, values, error);
-    g_autofree char *key = g_strdup_printf("line %u of its members", paragraph->line);
-    moving_tell(people->list->sympa->moving, MOVING_LEFT_OUT, people->list->list_id, key, "it has no email");
-    return true;
-}
-
 static bool take_dump(People *people, GError **error)
 {
+    const SympaList *list = people->list;
+    Moving *moving = list->sympa->moving;
     GPtrArray *read = NULL;
-    if (!sympa_read_config(people->list, "member.dump", SYMPA_DUMP_MAX, &read, error) ||
-        (!read && !sympa_read_config(people->list, "subscribers", SYMPA_DUMP_MAX, &read, error)))
+    if (!sympa_read_config(list, "member.dump", SYMPA_DUMP_MAX, &read, error) ||
+        (!read && !sympa_read_config(list, "subscribers", SYMPA_DUMP_MAX, &read, error)))
         return false;
     g_autoptr(GPtrArray) dump = read;
     if (!dump)
-        moving_tell(people->list->sympa->moving, MOVING_LEFT_OUT, people->list->list_id, "members",
+        moving_tell(moving, MOVING_LEFT_OUT, list->list_id, "members",
                     "there is no member.dump: name Sympa's database with --db");
-    for (guint i = 0; dump && i < dump->len; i++)
-        if (!take_paragraph(people, dump->pdata[i], error))
+    for (guint i = 0; dump && i < dump->len; i++) {
+        const SympaParagraph *paragraph = dump->pdata[i];
+        const char *values[FIELDS];
+        for (int field = 0; field < FIELDS; field++)
+            values[field] = strcmp(paragraph->name, fields[field].key) == 0
+                                ? paragraph->value
+                                : sympa_config_value(paragraph, fields[field].key);
+        g_autofree char *key = g_strdup_printf("line %u of its members", paragraph->line);
+        if (!values[EMAIL])
+            moving_tell(moving, MOVING_LEFT_OUT, list->list_id, key, "it has no email");
+        else if (!take_member(people, values, error))
             return false;
+    }
     return true;
 }
 
@@ -409,20 +390,14 @@ static bool take_exclusion(People *people, ForeignRows *rows, void *data, GError
                                                CLAMP(left_at, 0, G_MAXINT32) * CLOCK_SECOND, error);
 }
 
-/* The name of the list's family; NULL: it has none, or one that Sympa does not allow. */
-static const char *family_of(const SympaList *list)
-{
-    const SympaParagraph *paragraph = sympa_config_find(list->config, "family_name");
-    const char *name = paragraph ? paragraph->value : "";
-    return *name && !name[strspn(name, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "-.+_")] ? name : NULL;
-}
-
 static bool take_exclusions(People *people, GError **error)
 {
     static const char *const times[] = {"date_exclusion", "date_epoch_exclusion"};
     Foreign *database = people->list->sympa->database;
-    const char *time = NULL, *family = family_of(people->list);
-    bool has, has_family;
+    /* A name that Sympa does not allow is none, and so stands in no statement. */
+    const SympaParagraph *paragraph = sympa_config_find(people->list->config, "family_name");
+    const char *time = NULL, *family = paragraph ? paragraph->value : "";
+    bool has, has_family, named = *family && !family[strspn(family, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "-.+_")];
     if (!foreign_has(database, "exclusion_table", "list_exclusion", &has, error))
         return false;
     if (!has)
@@ -434,7 +409,7 @@ static bool take_exclusions(People *people, GError **error)
     }
     if (!foreign_has(database, "exclusion_table", "family_exclusion", &has_family, error))
         return false;
-    g_autofree char *or_family = family && has_family
+    g_autofree char *or_family = named && has_family
                                      ? g_strdup_printf(" OR (family_exclusion = '%s' AND " OF_ROBOT("exclusion") ")",
                                                        family)
                                      : g_strdup("");
@@ -445,35 +420,25 @@ static bool take_exclusions(People *people, GError **error)
     return each_row(people, sql, take_exclusion, NULL, error);
 }
 
-static void tell_counts(const People *people)
-{
-    for (int i = 0; i < COUNTS; i++)
-        if (people->counts[i] > 0)
-            moving_tell(people->list->sympa->moving, counted[i].note, people->list->list_id, counted[i].key,
-                        "%" G_GUINT64_FORMAT " %s", people->counts[i], counted[i].text);
-}
-
-static bool take_all(People *people, const SympaSend *send, GError **error)
-{
-    bool with_database = people->list->sympa->database != NULL;
-    return (!with_database || take_users(people, error)) && move_staff(people, ROLE_OWNER, send->owners, error) &&
-           move_staff(people, ROLE_MODERATOR, send->editors, error) && count_silent(people, error) &&
-           (with_database ? take_rows(people, error) && take_exclusions(people, error) : take_dump(people, error));
-}
-
 bool sympa_people(const SympaList *list, GError **error)
 {
-    bool whole;
+    bool whole, with_database = list->sympa->database != NULL;
+    Moving *moving = list->sympa->moving;
     const SympaSend send = sympa_send(list->config);
     bool few = strcmp(send.member, "defer") != 0;
     g_autoptr(GHashTable) free = few ? g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL) : NULL;
     People people = {.list = list, .free = free};
-    if (!moving_begin(list->sympa->moving, "members", list->list_id, MOVING_IN_PORTIONS, &whole, error))
+    if (!moving_begin(moving, "members", list->list_id, MOVING_IN_PORTIONS, &whole, error))
         return false;
     if (whole)
         return true;
-    if (!take_all(&people, &send, error))
+    if ((with_database && !take_users(&people, error)) || !move_staff(&people, ROLE_OWNER, send.owners, error) ||
+        !move_staff(&people, ROLE_MODERATOR, send.editors, error) || !count_silent(&people, error) ||
+        !(with_database ? take_rows(&people, error) && take_exclusions(&people, error) : take_dump(&people, error)))
         return false;
-    tell_counts(&people);
-    return moving_end(list->sympa->moving, error);
+    for (int i = 0; i < COUNTS; i++)
+        if (people.counts[i] > 0)
+            moving_tell(moving, counted[i].note, list->list_id, counted[i].key, "%" G_GUINT64_FORMAT " %s",
+                        people.counts[i], counted[i].text);
+    return moving_end(moving, error);
 }

@@ -118,29 +118,27 @@ SympaSend sympa_send(const GPtrArray *config)
     return (SympaSend){NULL, "hold", "hold", false, false, "every post waits for a moderator"};
 }
 
-static bool add_free(const SympaList *list, Role role, GString *words, GError **error)
-{
-    g_autoptr(GPtrArray) staff = sympa_staff(list, role, error);
-    for (guint i = 0; staff && i < staff->len; i++)
-        setting_list_add_word(words, staff->pdata[i]);
-    return staff != NULL;
-}
-
+/* Who may post. */
 static bool set_posting(const SympaList *list, GPtrArray *settings, GError **error)
 {
     const SympaSend send = sympa_send(list->config);
-    const char *named = value_of(list, "send");
-    g_autoptr(GString) words = g_string_new(NULL);
-    if ((send.editors && !add_free(list, ROLE_MODERATOR, words, error)) ||
-        (send.owners && !add_free(list, ROLE_OWNER, words, error)))
-        return false;
+    const char *named = value_of(list, "send"), *name = send.name ? send.name : "";
+    g_autoptr(GString) free = g_string_new(NULL); /* who may post where the others may not */
+    for (int at = 0; at < 2; at++) {
+        if (!(at == 0 ? send.editors : send.owners))
+            continue;
+        g_autoptr(GPtrArray) staff = sympa_staff(list, at == 0 ? ROLE_MODERATOR : ROLE_OWNER, error);
+        if (!staff)
+            return false;
+        for (guint i = 0; i < staff->len; i++)
+            setting_list_add_word(free, staff->pdata[i]);
+    }
     set(settings, "default_member_action", "send", send.member);
     set(settings, "default_nonmember_action", "send", send.nonmember);
-    set(settings, "accept_these_nonmembers", "send", words->str);
-    bool asks = send.name && (strcmp(send.name, "publickey") == 0 || strcmp(send.name, "privateorpublickey") == 0);
+    set(settings, "accept_these_nonmembers", "send", free->str);
+    bool asks = strcmp(name, "publickey") == 0 || strcmp(name, "privateorpublickey") == 0;
     set(settings, "sender_confirmation", "send", asks ? "yes" : "no");
-    set(settings, "require_explicit_destination", "send",
-        send.name && strcmp(send.name, "public_nobcc") == 0 ? "yes" : "no");
+    set(settings, "require_explicit_destination", "send", strcmp(name, "public_nobcc") == 0 ? "yes" : "no");
     if (!send.name)
         moving_tell(list->sympa->moving, MOVING_CHANGED, list->list_id, "send",
                     "the scenario \"%s\" is not known here: %s", named, send.differs);
@@ -149,67 +147,62 @@ static bool set_posting(const SympaList *list, GPtrArray *settings, GError **err
     return true;
 }
 
-static bool is_notified(const SympaList *list, const char *key)
-{
-    const char *scenario = value_of(list, key);
-    return scenario && strstr(scenario, "_notify");
-}
+static const Scenario joins[] = {
+    {"auth", "confirm", NULL},
+    {"auth_notify", "confirm", NULL},
+    {"auth_notifydkim", "confirm", NULL},
+    {"auth_owner", "confirm_then_moderate", NULL},
+    {"auth_ownerdkim", "confirm_then_moderate", NULL},
+    {"authdkim", "confirm", NULL},
+    {"closed", "moderate", "whoever asks to join waits for a moderator"},
+    {"open", "open", NULL},
+    {"open_notify", "open", NULL},
+    {"open_quiet", "open", NULL},
+    {"owner", "moderate", NULL},
+    {NULL, NULL, NULL},
+};
 
-static void set_joining(const SympaList *list, GPtrArray *settings)
+static const Scenario leaves[] = {
+    {"auth", "confirm", NULL},
+    {"auth_notify", "confirm", NULL},
+    {"auth_notifydkim", "confirm", NULL},
+    {"authdkim", "confirm", NULL},
+    {"closed", "moderate", "whoever asks to leave waits for a moderator"},
+    {"open", "open", NULL},
+    {"open_notify", "open", NULL},
+    {"owner", "moderate", NULL},
+    {NULL, NULL, NULL},
+};
+
+static const Scenario shows[] = {
+    {"noconceal", "yes", NULL},
+    {"conceal", "no", NULL},
+    {"secret", "no", NULL},
+    {NULL, NULL, NULL},
+};
+
+static const Scenario reviews[] = {
+    {"public", "public", NULL},
+    {"private", "members", NULL},
+    {"owner", "moderators", NULL},
+    {"listmaster", "moderators", "owners and moderators may see it"},
+    {"closed", "moderators", "owners and moderators may see it"},
+    {NULL, NULL, NULL},
+};
+
+/* Who may join, leave, and see the list and its members. */
+static void set_access(const SympaList *list, GPtrArray *settings)
 {
-    static const Scenario joins[] = {
-        {"auth", "confirm", NULL},
-        {"auth_notify", "confirm", NULL},
-        {"auth_notifydkim", "confirm", NULL},
-        {"auth_owner", "confirm_then_moderate", NULL},
-        {"auth_ownerdkim", "confirm_then_moderate", NULL},
-        {"authdkim", "confirm", NULL},
-        {"closed", "moderate", "whoever asks to join waits for a moderator"},
-        {"open", "open", NULL},
-        {"open_notify", "open", NULL},
-        {"open_quiet", "open", NULL},
-        {"owner", "moderate", NULL},
-        {NULL, NULL, NULL},
-    };
-    static const Scenario leaves[] = {
-        {"auth", "confirm", NULL},
-        {"auth_notify", "confirm", NULL},
-        {"auth_notifydkim", "confirm", NULL},
-        {"authdkim", "confirm", NULL},
-        {"closed", "moderate", "whoever asks to leave waits for a moderator"},
-        {"open", "open", NULL},
-        {"open_notify", "open", NULL},
-        {"owner", "moderate", NULL},
-        {NULL, NULL, NULL},
-    };
-    const char *join = value_of(list, "subscribe");
     const MovingSetting unknown_join = {"subscription_policy", NULL, (char *)"confirm_then_moderate"},
-                        unknown_leave = {"unsubscription_policy", NULL, (char *)"confirm"};
+                        unknown_leave = {"unsubscription_policy", NULL, (char *)"confirm"},
+                        hidden = {"advertised", NULL, (char *)"no"},
+                        few = {"member_roster_visibility", NULL, (char *)"moderators"};
+    const char *join = value_of(list, "subscribe"), *leave = value_of(list, "unsubscribe");
+    bool notified = (join && strstr(join, "_notify")) || (leave && strstr(leave, "_notify"));
     set_scenario(list, settings, "subscribe", "open", joins, &unknown_join);
     set_scenario(list, settings, "unsubscribe", "open", leaves, &unknown_leave);
     set(settings, "send_welcome_message", "subscribe", g_strcmp0(join, "open_quiet") == 0 ? "no" : "yes");
-    set(settings, "admin_notify_mchanges", "subscribe",
-        is_notified(list, "subscribe") || is_notified(list, "unsubscribe") ? "yes" : "no");
-}
-
-static void set_visibility(const SympaList *list, GPtrArray *settings)
-{
-    static const Scenario shows[] = {
-        {"noconceal", "yes", NULL},
-        {"conceal", "no", NULL},
-        {"secret", "no", NULL},
-        {NULL, NULL, NULL},
-    };
-    static const Scenario reviews[] = {
-        {"public", "public", NULL},
-        {"private", "members", NULL},
-        {"owner", "moderators", NULL},
-        {"listmaster", "moderators", "owners and moderators may see it"},
-        {"closed", "moderators", "owners and moderators may see it"},
-        {NULL, NULL, NULL},
-    };
-    const MovingSetting hidden = {"advertised", NULL, (char *)"no"},
-                        few = {"member_roster_visibility", NULL, (char *)"moderators"};
+    set(settings, "admin_notify_mchanges", "subscribe", notified ? "yes" : "no");
     set_scenario(list, settings, "visibility", "conceal", shows, &hidden);
     set_scenario(list, settings, "review", "owner", reviews, &few);
 }
@@ -235,13 +228,13 @@ static void set_reply(const SympaList *list, GPtrArray *settings)
         tell(list, MOVING_LEFT_OUT, "reply_to_header", "other_email is not there");
 }
 
-/* The prefix: Sympa puts it into square brackets, and may fill in the number of the post or the list's name. */
+/* Sympa puts the prefix into square brackets, and may fill in the number of the post or the list's name. */
 static void set_prefix(const SympaList *list, GPtrArray *settings)
 {
-    const char *subject = value_of(list, "custom_subject");
-    g_autoptr(GString) prefix = g_string_new(subject ? subject : "");
     static const char *const numbers[] = {"[%list.sequence%]", "[% list.sequence %]", "[list->sequence]"},
                              *const names[] = {"[%list.name%]", "[% list.name %]", "[list->name]"};
+    const char *subject = value_of(list, "custom_subject");
+    g_autoptr(GString) prefix = g_string_new(subject ? subject : "");
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
         g_string_replace(prefix, numbers[i], "%d", 0);
         g_string_replace(prefix, names[i], list->name, 0);
@@ -252,13 +245,25 @@ static void set_prefix(const SympaList *list, GPtrArray *settings)
                      subject ? g_strdup_printf("[%s] ", prefix->str) : g_strdup(""));
 }
 
-static void set_size(const SympaList *list, GPtrArray *settings)
+/* What is one value: the size, the language and such. */
+static void set_values(const SympaList *list, GPtrArray *settings)
 {
-    const char *text = value_of(list, "max_size");
-    int64_t size = text ? g_ascii_strtoll(text, NULL, 10) : SIZE_DEFAULT;
-    size = CLAMP(size, 0, INT64_MAX - KIB);
+    const char *size = value_of(list, "max_size"), *lang = value_of(list, "lang");
+    const char *subject = value_of(list, "subject"), *days = value_of(list, "clean_delay_queuemod");
+    const char *anonymous = value_of(list, "anonymous_sender");
+    int64_t bytes = size ? g_ascii_strtoll(size, NULL, 10) : SIZE_DEFAULT;
+    bytes = CLAMP(bytes, 0, INT64_MAX - KIB);
     setting_list_add(settings, "max_message_size", "max_size",
-                     g_strdup_printf("%" G_GINT64_FORMAT, (size + KIB - 1) / KIB));
+                     g_strdup_printf("%" G_GINT64_FORMAT, (bytes + KIB - 1) / KIB));
+    if (lang)
+        setting_list_add(settings, "preferred_language", "lang", sympa_language(lang));
+    set(settings, "description", "subject", subject ? subject : "");
+    if (days)
+        set(settings, "max_days_to_hold", "clean_delay_queuemod", days);
+    set(settings, "anonymous_list", "anonymous_sender", anonymous ? "yes" : "no");
+    if (anonymous)
+        moving_tell(list->sympa->moving, MOVING_CHANGED, list->list_id, "anonymous_sender",
+                    "the author is the list, not %s", anonymous);
 }
 
 /* "1,3,5 13:30": days of the week from Sunday, 0, on, and the time. */
@@ -356,26 +361,6 @@ char *sympa_language(const char *lang)
     return g_steal_pointer(&code);
 }
 
-static void set_language(const SympaList *list, GPtrArray *settings)
-{
-    const char *lang = value_of(list, "lang");
-    if (lang)
-        setting_list_add(settings, "preferred_language", "lang", sympa_language(lang));
-}
-
-static void set_rest(const SympaList *list, GPtrArray *settings)
-{
-    const char *subject = value_of(list, "subject"), *days = value_of(list, "clean_delay_queuemod");
-    const char *anonymous = value_of(list, "anonymous_sender");
-    set(settings, "description", "subject", subject ? subject : "");
-    if (days)
-        set(settings, "max_days_to_hold", "clean_delay_queuemod", days);
-    set(settings, "anonymous_list", "anonymous_sender", anonymous ? "yes" : "no");
-    if (anonymous)
-        moving_tell(list->sympa->moving, MOVING_CHANGED, list->list_id, "anonymous_sender",
-                    "the author is the list, not %s", anonymous);
-}
-
 /* ---- files ---- */
 
 static bool set_text(const SympaList *list, GPtrArray *settings, const char *file, const char *name, bool filled,
@@ -401,19 +386,6 @@ static bool set_text(const SympaList *list, GPtrArray *settings, const char *fil
 
 /* ---- what has no equal ---- */
 
-static void tell_lost(const SympaList *list, const SympaParagraph *paragraph)
-{
-    g_autoptr(GString) text = g_string_new(paragraph->value);
-    for (guint i = 0; i < paragraph->entries->len; i++) {
-        const SympaEntry *entry = paragraph->entries->pdata[i];
-        bool secret = strstr(entry->key, "passw") != NULL;
-        g_string_append_printf(text, "%s%s %s", text->len ? ", " : "", entry->key, secret ? "..." : entry->value);
-    }
-    bool source = g_str_has_prefix(paragraph->name, "include_");
-    moving_tell(list->sympa->moving, MOVING_LOST, list->list_id, paragraph->name, "%s%s", text->str,
-                source ? " (who came from there is a member like all others)" : "");
-}
-
 /* Lines of paragraphs above that are looked at, or that say nothing about how the list behaves. */
 static const struct {
     const char *paragraph, *lines;
@@ -429,50 +401,55 @@ static const struct {
     {"web_archive", "access"},
 };
 
-static void tell_lines(const SympaList *list, const SympaParagraph *paragraph)
-{
-    const char *lines = "";
-    for (size_t i = 0; i < G_N_ELEMENTS(read_lines); i++)
-        if (strcmp(read_lines[i].paragraph, paragraph->name) == 0)
-            lines = read_lines[i].lines;
-    g_auto(GStrv) known_here = g_strsplit(lines, " ", -1);
-    for (guint i = 0; i < paragraph->entries->len; i++) {
-        const SympaEntry *entry = paragraph->entries->pdata[i];
-        if (!g_strv_contains((const char *const *)known_here, entry->key))
-            moving_tell(list->sympa->moving, MOVING_LOST, list->list_id, paragraph->name, "%s %s", entry->key,
-                        entry->value);
-    }
-}
-
-/* Of a paragraph that can stand there once, Sympa looks at the last; lines below one with a value mean nothing. */
+/* Tell what has no equal here. Of a paragraph that can stand there once, Sympa looks at the last; lines below one with a
+ * value mean nothing. */
 static void tell_rest(const SympaList *list)
 {
+    Moving *moving = list->sympa->moving;
     for (guint i = 0; i < list->config->len; i++) {
         const SympaParagraph *paragraph = list->config->pdata[i];
-        const SympaEntry *first = paragraph->entries->len > 0 ? paragraph->entries->pdata[0] : NULL;
+        const GPtrArray *entries = paragraph->entries;
+        const SympaEntry *first = entries->len > 0 ? entries->pdata[0] : NULL;
         if (!g_strv_contains(known, paragraph->name)) {
-            tell_lost(list, paragraph);
-        } else if (first && *paragraph->value) {
+            g_autoptr(GString) text = g_string_new(paragraph->value);
+            for (guint at = 0; at < entries->len; at++) {
+                const SympaEntry *entry = entries->pdata[at];
+                bool secret = strstr(entry->key, "passw") != NULL;
+                g_string_append_printf(text, "%s%s %s", text->len ? ", " : "", entry->key,
+                                       secret ? "..." : entry->value);
+            }
+            bool source = g_str_has_prefix(paragraph->name, "include_");
+            moving_tell(moving, MOVING_LOST, list->list_id, paragraph->name, "%s%s", text->str,
+                        source ? " (who came from there is a member like all others)" : "");
+            continue;
+        }
+        if (first && *paragraph->value) {
             g_autofree char *key = g_strdup_printf("config line %u", first->line);
             tell(list, MOVING_LEFT_OUT, key, "it belongs to no paragraph: an empty line is missing before it");
-        } else {
-            tell_lines(list, paragraph);
+            continue;
+        }
+        const char *lines = "";
+        for (size_t at = 0; at < G_N_ELEMENTS(read_lines); at++)
+            if (strcmp(read_lines[at].paragraph, paragraph->name) == 0)
+                lines = read_lines[at].lines;
+        g_auto(GStrv) read = g_strsplit(lines, " ", -1);
+        for (guint at = 0; at < entries->len; at++) {
+            const SympaEntry *entry = entries->pdata[at];
+            if (!g_strv_contains((const char *const *)read, entry->key))
+                moving_tell(moving, MOVING_LOST, list->list_id, paragraph->name, "%s %s", entry->key, entry->value);
         }
     }
 }
 
 bool sympa_settings(const SympaList *list, GPtrArray *settings, GError **error)
 {
-    set_joining(list, settings);
-    set_visibility(list, settings);
+    set_access(list, settings);
     set_reply(list, settings);
     set_prefix(list, settings);
-    set_size(list, settings);
     set_digest(list, settings);
     set_archive(list, settings);
     set_dmarc(list, settings);
-    set_language(list, settings);
-    set_rest(list, settings);
+    set_values(list, settings);
     tell_rest(list);
     return set_posting(list, settings, error) && set_text(list, settings, "info", "info", false, error) &&
            set_text(list, settings, "message_header", "msg_header", true, error) &&
