@@ -30,16 +30,6 @@ enum {
     NO_COPY = 256
 };
 
-static int status_of(const Mailman2 *from, const char *key, int64_t options)
-{
-    static const int statuses[] = {-1, DELIVERY_UNKNOWN, DELIVERY_BY_USER, DELIVERY_BY_MODERATOR, DELIVERY_BY_BOUNCES};
-    const PickleValue *pair = g_hash_table_lookup(from->statuses, key);
-    int64_t number = pair && pair->items && pair->items->len > 0 ? mailman2_number(pair->items->pdata[0], 0) : 0;
-    if (number > 0 && number < (int64_t)G_N_ELEMENTS(statuses))
-        return statuses[number];
-    return options & NO_MAIL ? DELIVERY_BY_USER : -1;
-}
-
 /* A date as (year, month, day); 0: it is none. */
 static int64_t date_of(const PickleValue *value)
 {
@@ -53,7 +43,7 @@ static int64_t date_of(const PickleValue *value)
     return date ? g_date_time_to_unix(date) * CLOCK_SECOND : 0;
 }
 
-/* The member's bounces, and when the bounce runner has to look at them again (runners/bounces/score.h). */
+/* Set the member's bounces, and when the bounce runner has to look at them again (runners/bounces/score.h). */
 static void set_standing(const Mailman2 *from, BroughtMember *member, const List *list, const char *key)
 {
     const PickleValue *info = g_hash_table_lookup(from->bounces, key), *state = info ? info->state : NULL;
@@ -75,38 +65,28 @@ static void set_standing(const Mailman2 *from, BroughtMember *member, const List
     }
 }
 
-/* The topics of which the member wants posts. */
-static bool take_topics(Mailman2 *from, const List *list, const char *email, const char *key, int64_t options,
-                        GError **error)
-{
-    const PickleValue *names = g_hash_table_lookup(from->topics, key);
-    g_autoptr(GStrvBuilder) wanted = g_strv_builder_new();
-    for (guint i = 0; names && names->type == PICKLE_LIST && i < names->items->len; i++) {
-        g_autofree char *name = mailman2_text(from, names->items->pdata[i]);
-        if (name && *name && !strpbrk(name, "\r\n"))
-            g_strv_builder_add(wanted, name);
-    }
-    g_auto(TopicChoice) choice = {g_strv_builder_end(wanted), options & OTHER_TOPICS};
-    return !*choice.names || moving_topics(from->moving, list->list_id, email, &choice, error);
-}
-
 static bool take_member(Mailman2 *from, const List *list, const char *key, const PickleValue *written, bool digest,
                         GError **error)
 {
+    static const Action actions[] = {ACTION_HOLD, ACTION_REJECT, ACTION_DISCARD};
+    static const int statuses[] = {-1, DELIVERY_UNKNOWN, DELIVERY_BY_USER, DELIVERY_BY_MODERATOR, DELIVERY_BY_BOUNCES};
     int64_t options = mailman2_number(g_hash_table_lookup(from->options, key), 0);
     g_autofree char *name = mailman2_text(from, g_hash_table_lookup(from->names, key));
     g_autofree char *language = mailman2_text(from, g_hash_table_lookup(from->languages, key));
     const char *email = pickle_string(written) && *pickle_string(written) ? pickle_string(written) : key;
+    const PickleValue *pair = g_hash_table_lookup(from->statuses, key);
+    int64_t status = pair && pair->items && pair->items->len > 0 ? mailman2_number(pair->items->pdata[0], 0) : 0;
     Preferences own = preferences_unset;
     own.delivery_mode = digest ? options & PLAIN ? MODE_PLAINTEXT_DIGESTS : MODE_MIME_DIGESTS : -1;
-    own.delivery_status = status_of(from, key, options);
+    own.delivery_status = status > 0 && status < (int64_t)G_N_ELEMENTS(statuses) ? statuses[status]
+                          : options & NO_MAIL                                      ? DELIVERY_BY_USER
+                                                                                   : -1;
     own.acknowledge_posts = options & ACKNOWLEDGE ? 1 : -1;
     own.receive_own_postings = options & NOT_OWN ? 0 : -1;
     own.receive_list_copy = options & NO_COPY ? 0 : -1;
     own.hide_address = options & CONCEALED ? -1 : 0;
     if (language && g_strcmp0(language, list->settings->preferred_language) != 0 && language_check("", language, NULL))
         g_strlcpy(own.preferred_language, language, sizeof own.preferred_language);
-    static const Action actions[] = {ACTION_HOLD, ACTION_REJECT, ACTION_DISCARD};
     int64_t stricter = CLAMP(mailman2_number(pickle_get(from->config, "member_moderation_action"), 0), 0, 2);
     bool by_rule = list->settings->default_member_action != ACTION_DEFER;
     BroughtMember member = {.list_id = list->list_id,
@@ -118,7 +98,19 @@ static bool take_member(Mailman2 *from, const List *list, const char *key, const
                                                                      : ACTION_UNSET,
                             .preferences = own};
     set_standing(from, &member, list, key);
-    return moving_member(from->moving, &member, error) && take_topics(from, list, email, key, options, error);
+    if (!moving_member(from->moving, &member, error))
+        return false;
+
+    /* The topics of which the member wants posts. */
+    const PickleValue *topics = g_hash_table_lookup(from->topics, key);
+    g_autoptr(GStrvBuilder) wanted = g_strv_builder_new();
+    for (guint i = 0; topics && topics->type == PICKLE_LIST && i < topics->items->len; i++) {
+        g_autofree char *topic = mailman2_text(from, topics->items->pdata[i]);
+        if (topic && *topic && !strpbrk(topic, "\r\n"))
+            g_strv_builder_add(wanted, topic);
+    }
+    g_auto(TopicChoice) choice = {g_strv_builder_end(wanted), options & OTHER_TOPICS};
+    return !*choice.names || moving_topics(from->moving, list->list_id, email, &choice, error);
 }
 
 static bool take_members(Mailman2 *from, const List *list, const char *key, bool digest, GError **error)
@@ -148,11 +140,21 @@ static bool take_role(Mailman2 *from, const char *key, Role role, GError **error
     return true;
 }
 
-/* When each address got its last automatic answer; Mailman keeps when it may get the next one. */
-static bool take_answers(Mailman2 *from, GError **error)
+static bool move_members(Mailman2 *from, const List *list, GError **error)
 {
     static const char *const kinds[][2] = {
         {"admin_responses", "owner"}, {"postings_responses", "postings"}, {"request_responses", "requests"}};
+    bool whole;
+    if (!moving_begin(from->moving, "members", from->list_id, MOVING_IN_PORTIONS, &whole, error))
+        return false;
+    if (whole)
+        return true;
+    if (!take_role(from, "owner", ROLE_OWNER, error) || !take_role(from, "moderator", ROLE_MODERATOR, error) ||
+        !take_members(from, list, "members", false, error) ||
+        !take_members(from, list, "digest_members", true, error))
+        return false;
+
+    /* When each address got its last automatic answer; Mailman keeps when it may get the next one. */
     int64_t grace = mailman2_number(pickle_get(from->config, "autoresponse_graceperiod"), 90) * 86400 * CLOCK_SECOND;
     for (size_t kind = 0; kind < G_N_ELEMENTS(kinds); kind++) {
         const PickleValue *answers = pickle_get(from->config, kinds[kind][0]);
@@ -164,12 +166,8 @@ static bool take_answers(Mailman2 *from, GError **error)
                 return false;
         }
     }
-    return true;
-}
 
-/* Members who left the digest while it was collected. */
-static bool take_last_digests(Mailman2 *from, GError **error)
-{
+    /* Members who left the digest while it was collected. */
     const PickleValue *left = pickle_get(from->config, "one_last_digest");
     for (guint i = 0; left && left->type == PICKLE_DICT && i + 1 < left->items->len; i += 2) {
         const char *address = pickle_string(left->items->pdata[i]);
@@ -178,19 +176,10 @@ static bool take_last_digests(Mailman2 *from, GError **error)
                                            options & PLAIN ? MODE_PLAINTEXT_DIGESTS : MODE_MIME_DIGESTS, error))
             return false;
     }
-    return true;
+    return moving_end(from->moving, error);
 }
 
-static bool move_members(Mailman2 *from, const List *list, GError **error)
-{
-    bool whole;
-    return moving_begin(from->moving, "members", from->list_id, MOVING_IN_PORTIONS, &whole, error) &&
-           (whole ||
-            (take_role(from, "owner", ROLE_OWNER, error) && take_role(from, "moderator", ROLE_MODERATOR, error) &&
-             take_members(from, list, "members", false, error) &&
-             take_members(from, list, "digest_members", true, error) && take_answers(from, error) &&
-             take_last_digests(from, error) && moving_end(from->moving, error)));
-}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FILE, fclose)
 
 /* ---- the digest, and what waits ---- */
 
@@ -206,15 +195,26 @@ static bool pass_over(Mailman2 *from, const char *file, GError *why, GError **er
     return true;
 }
 
-static bool take_posts(Mailman2 *from, FILE *file, GError **error)
+static bool read_digest(Mailman2 *from, GError **error)
 {
+    g_autofree char *path = g_build_filename(from->directory, "digest.mbox", NULL);
+    struct stat status;
+    GError *why = NULL;
     MboxMail mail = {0};
     const char *lines;
+    auto_fd fd = moving_open(from->directory, path, 0, &status, &why);
+    if (fd < 0 && g_error_matches(why, FAIL, FAIL_MISSING)) {
+        g_error_free(why);
+        return true;
+    }
+    g_autoptr(FILE) file = fd < 0 ? NULL : fdopen(fd, "r");
+    if (!file)
+        return why ? pass_over(from, "digest.mbox", why, error) : fail_errno(error, FAIL_LATER, "%s", path);
+    auto_fd_steal(&fd);
     g_autoptr(MboxReader) reader = mbox_reader_new(file);
     for (;;) {
-        GError *broken = NULL;
-        if (!mbox_reader_next(reader, &mail, &broken))
-            return pass_over(from, "digest.mbox", broken, error);
+        if (!mbox_reader_next(reader, &mail, &why))
+            return pass_over(from, "digest.mbox", why, error);
         if (!mail.octets && mbox_reader_doubts(reader, &lines) > 0)
             moving_tell(from->moving, MOVING_CHANGED, from->list_id, "digest.mbox",
                         "lines that begin with \"From \" and are followed by a header field were taken as text: %s",
@@ -226,32 +226,6 @@ static bool take_posts(Mailman2 *from, FILE *file, GError **error)
         if (!moving_digest_post(from->moving, from->list_id, post, time, error))
             return false;
     }
-}
-
-static bool read_digest(Mailman2 *from, GError **error)
-{
-    g_autofree char *path = g_build_filename(from->directory, "digest.mbox", NULL);
-    struct stat status;
-    GError *why = NULL;
-    auto_fd fd = moving_open(from->directory, path, 0, &status, &why);
-    if (fd < 0 && g_error_matches(why, FAIL, FAIL_MISSING)) {
-        g_error_free(why);
-        return true;
-    }
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-    if (!file)
-        return why ? pass_over(from, "digest.mbox", why, error) : fail_errno(error, FAIL_LATER, "%s", path);
-    auto_fd_steal(&fd);
-    bool done = take_posts(from, file, error);
-    fclose(file);
-    return done;
-}
-
-static bool move_digest(Mailman2 *from, GError **error)
-{
-    bool whole;
-    return moving_begin(from->moving, "digest", from->list_id, MOVING_AT_ONCE, &whole, error) &&
-           (whole || (read_digest(from, error) && moving_end(from->moving, error)));
 }
 
 /* Held posts and requests: rows of request.pck, less its version. */
@@ -299,17 +273,6 @@ static bool make_list(void *data, List **list, GError **error)
            (!*list || (mailman2_bans(from, error) && mailman2_filters(from, error)));
 }
 
-static bool move_list(Mailman2 *from, GError **error)
-{
-    bool in;
-    List *found = NULL;
-    if (!moving_make(from->moving, from->list_id, make_list, from, &in, error) || !tell_requests(from, error) ||
-        !moving_find_list(from->moving, from->list_id, &found, error))
-        return false;
-    g_autoptr(List) list = found;
-    return !list || (move_members(from, list, error) && move_digest(from, error));
-}
-
 bool mailman2_move(const char *directory, Moving *moving, GError **error)
 {
     static const char *const classes[] = {"Mailman.", "copy_reg.", "__builtin__.object", NULL};
@@ -347,5 +310,15 @@ bool mailman2_move(const char *directory, Moving *moving, GError **error)
                      .statuses = statuses,
                      .bounces = bounces,
                      .topics = topics};
-    return move_list(&from, error);
+    bool in, whole;
+    List *found = NULL;
+    if (!moving_make(moving, list_id, make_list, &from, &in, error) || !tell_requests(&from, error) ||
+        !moving_find_list(moving, list_id, &found, error))
+        return false;
+    g_autoptr(List) list = found;
+    if (!list)
+        return true;
+    return move_members(&from, list, error) &&
+           moving_begin(moving, "digest", list_id, MOVING_AT_ONCE, &whole, error) &&
+           (whole || (read_digest(&from, error) && moving_end(moving, error)));
 }

@@ -33,7 +33,6 @@ typedef struct Key {
     const char *words;
 } Key;
 
-
 /* Mailman's names, as Listrunner takes them. */
 static const Key keys[] = {
     {"accept_these_nonmembers", .kind = KEY_NAMES},
@@ -257,25 +256,6 @@ static char *words_of(const Mailman2 *from, const PickleValue *value, bool names
     return g_string_free(g_steal_pointer(&words), FALSE);
 }
 
-static char *lines_of(const Mailman2 *from, const PickleValue *value)
-{
-    g_autoptr(GString) words = g_string_new(NULL);
-    g_autofree char *text = mailman2_text(from, value);
-    g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
-    for (char **line = lines; *line; line++)
-        if (*g_strstrip(*line))
-            setting_list_add_word(words, *line);
-    return g_string_free(g_steal_pointer(&words), FALSE);
-}
-
-static char *choice_of(const Key *key, const PickleValue *value)
-{
-    g_auto(GStrv) words = g_strsplit(key->words, "|", -1);
-    int64_t number = mailman2_number(value, -1);
-    return number >= 0 && number < g_strv_length(words) ? g_strdup(words[number])
-                                                        : g_strdup_printf("%" G_GINT64_FORMAT, number);
-}
-
 /* A value of any type as it is told, in one line; "": it is empty. g_free() */
 static char *shown(const Mailman2 *from, const PickleValue *value)
 {
@@ -289,39 +269,6 @@ static char *shown(const Mailman2 *from, const PickleValue *value)
                                                                                                  : value->items->len);
     return value->type == PICKLE_NONE ? g_strdup("")
                                       : g_strdup_printf("%" G_GINT64_FORMAT, mailman2_number(value, 0));
-}
-
-/* Is it the footer that Mailman gives each list? */
-static bool is_usual_footer(const char *text)
-{
-    return strstr(text, "____") && strstr(text, "mailing list") && strstr(text, "listinfo") && strlen(text) < 300;
-}
-
-static void tell_lost(Mailman2 *from, const Key *key, const PickleValue *value)
-{
-    g_autofree char *text = shown(from, value);
-    if (!*text || (key->words ? strcmp(text, key->words) == 0 : key->kind == KEY_LOST && is_usual_footer(text)))
-        return;
-    if (key->kind == KEY_SECRET)
-        moving_tell(from->moving, MOVING_LOST, from->list_id, key->name,
-                    "it is set, and posts with it in a field Approved are not let through; set moderator_password");
-    else
-        moving_tell(from->moving, MOVING_LOST, from->list_id, key->name, "%s", text);
-}
-
-/* Tell of what this program does not know, unless it is empty or 0. */
-static void tell_unknown(Mailman2 *from)
-{
-    const GPtrArray *items = from->config->items;
-    for (guint i = 0; i + 1 < items->len; i += 2) {
-        size_t at = 0;
-        const char *name = pickle_string(items->pdata[i]);
-        while (name && at < G_N_ELEMENTS(keys) && strcmp(keys[at].name, name) != 0)
-            at++;
-        g_autofree char *text = shown(from, items->pdata[i + 1]);
-        if (name && at == G_N_ELEMENTS(keys) && *text && strcmp(text, "0") != 0)
-            moving_tell(from->moving, MOVING_LOST, from->list_id, name, "%s", text);
-    }
 }
 
 /* Mailman's names of values in texts. PAGE stands for the address of one of its pages, of which the list's page here
@@ -425,45 +372,61 @@ static char *template_of(Mailman2 *from, const char *key)
     return strstr(usual, PAGE) ? with_page(from, key, usual) : g_steal_pointer(&usual);
 }
 
-static void add_frame(Mailman2 *from, const char *name, GPtrArray *settings)
-{
-    char *text = template_of(from, name);
-    if (text)
-        setting_list_add(settings, name, name, text);
-}
-
 static char *value_of(Mailman2 *from, const Key *key, const PickleValue *value)
 {
+    int64_t number = mailman2_number(value, key->kind == KEY_CHOICE ? -1 : 0);
     switch (key->kind) {
     case KEY_FLAG:
-        return g_strdup(mailman2_number(value, 0) != 0 ? "yes" : "no");
+        return g_strdup(number != 0 ? "yes" : "no");
     case KEY_NUMBER:
     case KEY_SECONDS:
-        return g_strdup_printf("%" G_GINT64_FORMAT, mailman2_number(value, 0));
+        return g_strdup_printf("%" G_GINT64_FORMAT, number);
     case KEY_DAYS:
-        return g_strdup_printf("%" G_GINT64_FORMAT "d", mailman2_number(value, 0));
-    case KEY_CHOICE:
-        return choice_of(key, value);
+        return g_strdup_printf("%" G_GINT64_FORMAT "d", number);
+    case KEY_CHOICE: {
+        g_auto(GStrv) words = g_strsplit(key->words, "|", -1);
+        return number >= 0 && number < g_strv_length(words) ? g_strdup(words[number])
+                                                            : g_strdup_printf("%" G_GINT64_FORMAT, number);
+    }
     case KEY_WORDS:
         return words_of(from, value, false);
     case KEY_NAMES:
         return words_of(from, value, true);
-    case KEY_LINES:
-        return lines_of(from, value);
+    case KEY_LINES: {
+        g_autoptr(GString) words = g_string_new(NULL);
+        g_autofree char *text = mailman2_text(from, value);
+        g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
+        for (char **line = lines; *line; line++)
+            if (*g_strstrip(*line))
+                setting_list_add_word(words, *line);
+        return g_string_free(g_steal_pointer(&words), FALSE);
+    }
     case KEY_TEXT:
         return mailman2_text(from, value);
     case KEY_ANSWER:
         return template_of(from, key->name);
-    case KEY_READ:
-        return NULL;
     default:
-        tell_lost(from, key, value);
         return NULL;
     }
 }
 
+/* Tell of a value that has no equal here, unless it is what Mailman has by itself. */
+static void tell_lost(Mailman2 *from, const Key *key, const PickleValue *value)
+{
+    g_autofree char *text = shown(from, value);
+    bool usual_footer = strstr(text, "____") && strstr(text, "mailing list") && strstr(text, "listinfo") &&
+                        strlen(text) < 300; /* as Mailman gives it to each list */
+    if (!*text || (key->words ? strcmp(text, key->words) == 0 : key->kind == KEY_LOST && usual_footer))
+        return;
+    if (key->kind == KEY_SECRET)
+        moving_tell(from->moving, MOVING_LOST, from->list_id, key->name,
+                    "it is set, and posts with it in a field Approved are not let through; set moderator_password");
+    else
+        moving_tell(from->moving, MOVING_LOST, from->list_id, key->name, "%s", text);
+}
+
 /* A topic's pattern fits where one of its lines does. */
-static void add_topics(Mailman2 *from, GPtrArray *settings)
+static char *topics_of(Mailman2 *from)
 {
     g_autoptr(GString) topics = g_string_new(NULL);
     const PickleValue *rows = pickle_get(from->config, "topics");
@@ -484,28 +447,13 @@ static void add_topics(Mailman2 *from, GPtrArray *settings)
             moving_tell(from->moving, MOVING_LEFT_OUT, from->list_id, "topics", "%s has no pattern", name);
         }
     }
-    setting_list_add(settings, "topics", "topics", g_strdup(topics->str));
-}
-
-/* Languages besides the one that mail is in. */
-static void tell_languages(Mailman2 *from)
-{
-    g_autoptr(GString) others = g_string_new(NULL);
-    const char *own = pickle_string(pickle_get(from->config, "preferred_language"));
-    const PickleValue *all = pickle_get(from->config, "available_languages");
-    for (guint i = 0; all && all->type == PICKLE_LIST && i < all->items->len; i++) {
-        const char *language = pickle_string(all->items->pdata[i]);
-        if (language && g_strcmp0(language, own) != 0)
-            g_string_append_printf(others, "%s%s", others->len ? ", " : "", language);
-    }
-    if (others->len > 0)
-        moving_tell(from->moving, MOVING_LOST, from->list_id, "available_languages", "%s", others->str);
+    return g_string_free(g_steal_pointer(&topics), FALSE);
 }
 
 /* Settings that are made of two, or whose values are not one to one. */
 static void add_others(Mailman2 *from, GPtrArray *settings)
 {
-    static const char *const actions[] = {"hold", "reject", "discard"};
+    static const char *const actions[] = {"hold", "reject", "discard"}, *const frames[] = {"msg_header", "msg_footer"};
     int64_t action = mailman2_number(pickle_get(from->config, "member_moderation_action"), 0);
     bool moderated = mailman2_number(pickle_get(from->config, "default_member_moderation"), 0) != 0;
     setting_list_add(settings, "default_member_action", "default_member_moderation",
@@ -522,22 +470,52 @@ static void add_others(Mailman2 *from, GPtrArray *settings)
                          g_strdup(always == 1 ? "munge_from" : "wrap_message"));
         setting_list_add(settings, "dmarc_mitigate_unconditionally", "from_is_list", g_strdup("yes"));
     }
-    add_topics(from, settings);
-    add_frame(from, "msg_header", settings);
-    add_frame(from, "msg_footer", settings);
+    setting_list_add(settings, "topics", "topics", topics_of(from));
+    for (size_t i = 0; i < G_N_ELEMENTS(frames); i++) {
+        char *text = template_of(from, frames[i]);
+        if (text)
+            setting_list_add(settings, frames[i], frames[i], text);
+    }
 }
 
 void mailman2_settings(Mailman2 *from, GPtrArray *settings)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
-        const PickleValue *value = pickle_get(from->config, keys[i].name);
-        char *text = value && value->type != PICKLE_NONE ? value_of(from, &keys[i], value) : NULL;
+        const Key *key = &keys[i];
+        const PickleValue *value = pickle_get(from->config, key->name);
+        if (!value || value->type == PICKLE_NONE)
+            continue;
+        char *text = value_of(from, key, value);
         if (text)
-            setting_list_add(settings, keys[i].ours ? keys[i].ours : keys[i].name, keys[i].name, text);
+            setting_list_add(settings, key->ours ? key->ours : key->name, key->name, text);
+        else if (key->kind == KEY_LOST || key->kind == KEY_SECRET)
+            tell_lost(from, key, value);
     }
     add_others(from, settings);
-    tell_languages(from);
-    tell_unknown(from);
+
+    /* Languages besides the one that mail is in. */
+    g_autoptr(GString) others = g_string_new(NULL);
+    const char *own = pickle_string(pickle_get(from->config, "preferred_language"));
+    const PickleValue *all = pickle_get(from->config, "available_languages");
+    for (guint i = 0; all && all->type == PICKLE_LIST && i < all->items->len; i++) {
+        const char *language = pickle_string(all->items->pdata[i]);
+        if (language && g_strcmp0(language, own) != 0)
+            g_string_append_printf(others, "%s%s", others->len ? ", " : "", language);
+    }
+    if (others->len > 0)
+        moving_tell(from->moving, MOVING_LOST, from->list_id, "available_languages", "%s", others->str);
+
+    /* What this program does not know, unless it is empty or 0. */
+    const GPtrArray *items = from->config->items;
+    for (guint i = 0; i + 1 < items->len; i += 2) {
+        size_t at = 0;
+        const char *name = pickle_string(items->pdata[i]);
+        while (name && at < G_N_ELEMENTS(keys) && strcmp(keys[at].name, name) != 0)
+            at++;
+        g_autofree char *text = shown(from, items->pdata[i + 1]);
+        if (name && at == G_N_ELEMENTS(keys) && *text && strcmp(text, "0") != 0)
+            moving_tell(from->moving, MOVING_LOST, from->list_id, name, "%s", text);
+    }
 }
 
 /* ---- bans and header filters ---- */

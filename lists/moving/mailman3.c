@@ -79,9 +79,43 @@ bool mm_each(Mailman3 *from, const char *sql, const char *argument, Mailman3Row 
     return rows != NULL;
 }
 
-/* ---- is it Mailman's ---- */
+/* ---- which Mailman it is of, and what an older one does not have ---- */
 
-bool mm_first_text(Foreign *database, const char *sql, char **text, GError **error)
+/* Heads of Mailman's schema, by their names in its table alembic_version, in their order. Those without a version of
+ * their own were there between two of them. */
+static const struct {
+    const char *head, *of;
+} versions[] = {
+    {"b2e694dfde35", "3.2.0"}, {"15401063d4e3", "3.2.1"}, {"2d2d0ef0828f", NULL},
+    {"83339e4039da", "3.3.0"}, {"d151c0b8d6f7", "3.3.1"}, {"9735f5e5dbdb", "3.3.2"},
+    {"2b73fbcc97c9", "3.3.3"}, /* and 3.3.4 */
+    {"472e6d713047", NULL},    {"ec5fe422e27c", NULL},    {"bc0c49c6dda2", NULL},
+    {"98224512c9c2", "3.3.5"}, /* to 3.3.8 */
+    {"2156fc3f6f7d", "3.3.9"},
+    {"729a8f2045da", NULL},
+    {"8cc1f79f4459", "3.3.10"},
+    {"bf4cf66cf589", "3.3.11"},
+};
+
+/* Columns that came later, with the default that Mailman gives them, which is ours, too. Without a text nothing is told
+ * of them. */
+static const struct {
+    const char *table, *column, *key, *then;
+    Mailman3Lack lack;
+} later[] = {
+    {"mailinglist", "member_roster_visibility", "member_roster_visibility", "it is \"moderators\"", 0},
+    {"mailinglist", "archive_rendering_mode", "archive_rendering_mode", "it is \"text\"", 0},
+    {"mailinglist", "bounce_notify_owner_on_bounce_increment", "bounce_notify_owner_on_bounce_increment", "it is off",
+     0},
+    {"mailinglist", "usenet_watermark", "usenet_watermark", "gateways begin with the articles that come next",
+     LACKS_WATERMARK},
+    {"member", "bounce_score", "bounce scores", "members begin without", LACKS_SCORES},
+    {"headermatch", "tag", "tags of header matches", "they have none", LACKS_TAGS},
+    {"domain", "base_url", NULL, NULL, LACKS_BASE_URL},
+};
+
+/* Set *text (g_free()) to the first column of the first row of sql; NULL, with true, where there is no row. */
+static bool first_text(Foreign *database, const char *sql, char **text, GError **error)
 {
     bool more;
     g_autoptr(ForeignRows) rows = foreign_query(database, sql, NULL, error);
@@ -91,31 +125,71 @@ bool mm_first_text(Foreign *database, const char *sql, char **text, GError **err
     return true;
 }
 
-static bool has_tables(Foreign *database, GError **error)
+/* Is it a database of a known version? */
+static bool check_version(Foreign *database, GError **error)
 {
-    static const char *const tables[] = {
-        "domain",  "mailinglist", "user",          "address",         "member",       "preferences",
-        "ban",     "headermatch", "contentfilter", "acceptablealias", "listarchiver", "template",
-        "message", "_request",    "pended",        "pendedkeyvalue",  "workflowstate"};
-    for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
+    g_autofree char *head = NULL;
+    bool has;
+    if (!foreign_has(database, "alembic_version", "version_num", &has, error))
+        return false;
+    if (!has)
+        return fail(error, FAIL_CONFIG, "%s is no database of GNU Mailman 3: it has no table alembic_version",
+                    foreign_shown(database));
+    if (!first_text(database, "SELECT `version_num` FROM alembic_version", &head, error))
+        return false;
+    g_autoptr(GString) known = g_string_new(NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(versions); i++) {
+        if (g_strcmp0(versions[i].head, head) == 0)
+            return true;
+        if (versions[i].of)
+            g_string_append_printf(known, "%s%s (%s)", i > 0 ? ", " : "", versions[i].head, versions[i].of);
+    }
+    return fail(error, FAIL_CONFIG,
+                "%s: the version \"%s\" of its schema (alembic_version) is not known; known are those of Mailman 3.2.0 "
+                "to 3.3.11, which are %s. Bring an older Mailman up to date first",
+                foreign_shown(database), head ? head : "", known->str);
+}
+
+/* Set from->lacks to the columns that the database lacks, and tell what is imported in place of their values. */
+static bool find_lacks(Mailman3 *from, GError **error)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(later); i++) {
         bool has;
-        if (!foreign_has(database, tables[i], NULL, &has, error))
+        if (!foreign_has(from->database, later[i].table, later[i].column, &has, error))
             return false;
-        if (!has)
-            return fail(error, FAIL_CONFIG, "%s has no table %s: it is damaged, or no database of GNU Mailman 3",
-                        foreign_shown(database), tables[i]);
+        if (has)
+            continue;
+        from->lacks |= later[i].lack;
+        if (later[i].then)
+            moving_tell(from->moving, MOVING_CHANGED, "", later[i].key, "this Mailman is too old to have that; %s",
+                        later[i].then);
     }
     return true;
 }
 
 char *mailman3_source(Foreign *database, GError **error)
 {
+    static const char *const tables[] = {
+        "domain",  "mailinglist", "user",          "address",         "member",       "preferences",
+        "ban",     "headermatch", "contentfilter", "acceptablealias", "listarchiver", "template",
+        "message", "_request",    "pended",        "pendedkeyvalue",  "workflowstate"};
     g_autofree char *first = NULL;
-    if (!foreign_verify(database, error) || !mm_version_check(database, error) || !has_tables(database, error) ||
-        !mm_first_text(database,
-                       "SELECT COALESCE((SELECT `_user_id` FROM \"user\" ORDER BY id LIMIT 1), "
-                       "(SELECT `list_id` FROM mailinglist ORDER BY id LIMIT 1), 'empty')",
-                       &first, error))
+    if (!foreign_verify(database, error) || !check_version(database, error))
+        return NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
+        bool has;
+        if (!foreign_has(database, tables[i], NULL, &has, error))
+            return NULL;
+        if (!has) {
+            fail(error, FAIL_CONFIG, "%s has no table %s: it is damaged, or no database of GNU Mailman 3",
+                 foreign_shown(database), tables[i]);
+            return NULL;
+        }
+    }
+    if (!first_text(database,
+                    "SELECT COALESCE((SELECT `_user_id` FROM \"user\" ORDER BY id LIMIT 1), "
+                    "(SELECT `list_id` FROM mailinglist ORDER BY id LIMIT 1), 'empty')",
+                    &first, error))
         return NULL;
     return g_strdup_printf("mailman3 %s", first);
 }
@@ -127,17 +201,7 @@ bool mm_wants(const Mailman3 *from, const char *list_id)
     return !from->chosen || g_hash_table_contains(from->chosen, list_id);
 }
 
-/* Is there such a list among the names, by its List-Id or its address? Note it in found, by its place. */
-static bool is_named(char *const *names, const char *list_id, const char *address, bool *found)
-{
-    bool is = false;
-    for (size_t at = 0; names[at]; at++)
-        if (g_ascii_strcasecmp(names[at], list_id) == 0 || g_ascii_strcasecmp(names[at], address) == 0)
-            is = found[at] = true;
-    return is;
-}
-
-/* Find the lists of these names; *chosen is NULL where names is, for all of them. */
+/* Find the lists of these names, List-Ids or addresses; *chosen is NULL where names is, for all of them. */
 static bool choose(Foreign *database, char *const *names, GHashTable **chosen, GError **error)
 {
     bool more = true;
@@ -152,10 +216,14 @@ static bool choose(Foreign *database, char *const *names, GHashTable **chosen, G
         if (!foreign_next(rows, &more, error))
             return false;
         const char *list_id = more ? foreign_text(rows, 0) : NULL;
-        g_autofree char *address =
-            list_id ? g_strdup_printf("%s@%s", foreign_text(rows, 1), foreign_text(rows, 2)) : NULL;
-        if (list_id && is_named(names, list_id, address, found))
-            g_hash_table_add(all, g_strdup(list_id));
+        if (!list_id)
+            continue;
+        g_autofree char *address = g_strdup_printf("%s@%s", foreign_text(rows, 1), foreign_text(rows, 2));
+        for (size_t at = 0; names[at]; at++)
+            if (g_ascii_strcasecmp(names[at], list_id) == 0 || g_ascii_strcasecmp(names[at], address) == 0) {
+                found[at] = true;
+                g_hash_table_add(all, g_strdup(list_id));
+            }
     }
     for (size_t at = 0; rows && names[at]; at++)
         if (!found[at])
@@ -183,20 +251,17 @@ bool mailman3_each_list(Foreign *database, char *const *lists, Mailman3List *eac
     return rows != NULL;
 }
 
-/* People, and what is the site's. */
-static bool move_site(Mailman3 *from, GError **error)
-{
-    return mm_domains(from, error) && mm_people(from, error) && mm_domain_owners(from, error) && mm_site(from, error);
-}
-
 bool mailman3_move(Foreign *database, const char *var, char *const *lists, Moving *moving, GError **error)
 {
     Mailman3 from = {.database = database, .var = var, .moving = moving};
     if (!choose(database, lists, &from.chosen, error))
         return false;
-    bool done = mm_version_lacks(&from, error) && (!moving->site.of_site || move_site(&from, error)) &&
-                mm_lists(&from, error) && mm_requests(&from, error) && (lists || mm_left_behind(&from, error)) &&
-                moving_finish(moving, error);
+    bool done = find_lacks(&from, error);
+    if (done && moving->site.of_site) /* people, and what is the site's */
+        done = mm_domains(&from, error) && mm_people(&from, error) && mm_domain_owners(&from, error) &&
+               mm_site(&from, error);
+    done = done && mm_lists(&from, error) && mm_requests(&from, error) && (lists || mm_left_behind(&from, error)) &&
+           moving_finish(moving, error);
     g_clear_pointer(&from.chosen, g_hash_table_unref);
     return done;
 }

@@ -46,14 +46,6 @@ Preferences mm_preferences(Mailman3 *from, ForeignRows *rows, int column, const 
 typedef bool Mailman3Row(Mailman3 *from, ForeignRows *rows, void *data, GError **error);
 bool mm_each(Mailman3 *from, const char *sql, const char *argument, Mailman3Row *each, void *data, GError **error);
 
-/* Set *text (g_free()) to the first column of the first row of sql; NULL, with true, where there is no row. */
-bool mm_first_text(Foreign *database, const char *sql, char **text, GError **error);
-
-/* Check that the database is one of a known version of Mailman; else FAIL_CONFIG. */
-bool mm_version_check(Foreign *database, GError **error);
-/* Set from->lacks to the columns that the database lacks, and report what is imported in place of their values. */
-bool mm_version_lacks(Mailman3 *from, GError **error);
-
 /* ---- the parts: each function imports one kind of things; called in this order ---- */
 
 bool mm_domains(Mailman3 *from, GError **error);

@@ -205,53 +205,41 @@ static char *words_of(Mailman3 *from, ForeignRows *rows, int column, const char 
     return g_string_free(g_steal_pointer(&words), FALSE);
 }
 
-static char *choice_of(const ListColumn *column, const char *text)
-{
-    g_auto(GStrv) words = g_strsplit(column->words, "|", -1);
-    int64_t number = mm_integer(text, -1) - column->first;
-    /* A number that is none of them is refused with the words that are allowed. */
-    return number >= 0 && number < g_strv_length(words) ? g_strdup(words[number]) : g_strdup(text);
-}
-
-/* Mailman 3.3.10 sends no digest because of its size where the threshold is 0, as we do; older ones send one with each
- * post. Those lack a column of that version. */
-static char *kib_of(Mailman3 *from, const char *list_id, const char *text)
-{
-    double size = g_ascii_strtod(text, NULL);
-    if (size > 0 && size < 1e9) /* rounded up */
-        return g_strdup_printf("%d", (int)size + (size > (int)size));
-    if (size != 0)
-        return g_strdup(text);
-    if (!(from->lacks & LACKS_BASE_URL))
-        return g_strdup("0");
-    moving_tell(from->moving, MOVING_CHANGED, list_id, "digest_size_threshold",
-                "0 sends a digest with each post in Mailman; it is 1 KiB now, and 0 would mean no limit");
-    return g_strdup("1");
-}
-
-static void tell_lost(Mailman3 *from, const ListColumn *column, const char *list_id, const char *text)
-{
-    bool flag = strcmp(column->words, "0") == 0 || strcmp(column->words, "1") == 0;
-    bool same = flag ? mm_flag(text) == mm_flag(column->words) : strcmp(text, column->words) == 0;
-    if (!same)
-        moving_tell(from->moving, MOVING_LOST, list_id, column->name, "%s", flag ? mm_flag(text) ? "yes" : "no" : text);
-}
-
 static char *value_of(Mailman3 *from, const ListColumn *column, const char *list_id, const char *text)
 {
     g_autofree char *valid = g_utf8_make_valid(text, -1);
     switch (column->kind) {
     case COLUMN_FLAG:
         return g_strdup(mm_flag(text) ? "yes" : "no");
-    case COLUMN_CHOICE:
-        return choice_of(column, valid);
+    case COLUMN_CHOICE: {
+        g_auto(GStrv) words = g_strsplit(column->words, "|", -1);
+        int64_t number = mm_integer(valid, -1) - column->first;
+        /* A number that is none of them is refused with the words that are allowed. */
+        return number >= 0 && number < g_strv_length(words) ? g_strdup(words[number]) : g_steal_pointer(&valid);
+    }
     case COLUMN_INTERVAL:
         return g_strdup_printf("%" G_GINT64_FORMAT, mm_time(text) / CLOCK_SECOND);
-    case COLUMN_KIB:
-        return kib_of(from, list_id, text);
-    case COLUMN_LOST:
-        tell_lost(from, column, list_id, valid);
+    case COLUMN_KIB: {
+        double size = g_ascii_strtod(text, NULL);
+        if (size > 0 && size < 1e9) /* rounded up */
+            return g_strdup_printf("%d", (int)size + (size > (int)size));
+        if (size != 0)
+            return g_strdup(text);
+        /* Mailman 3.3.10 sends no digest because of its size where the threshold is 0, as we do; older ones, which lack
+         * a column of that version, send one with each post. */
+        if (!(from->lacks & LACKS_BASE_URL))
+            return g_strdup("0");
+        moving_tell(from->moving, MOVING_CHANGED, list_id, "digest_size_threshold",
+                    "0 sends a digest with each post in Mailman; it is 1 KiB now, and 0 would mean no limit");
+        return g_strdup("1");
+    }
+    case COLUMN_LOST: {
+        bool flag = strcmp(column->words, "0") == 0 || strcmp(column->words, "1") == 0;
+        if (flag ? mm_flag(valid) != mm_flag(column->words) : strcmp(valid, column->words) != 0)
+            moving_tell(from->moving, MOVING_LOST, list_id, column->name, "%s",
+                        flag ? mm_flag(valid) ? "yes" : "no" : valid);
         return NULL;
+    }
     default:
         if (strcmp(text, valid) != 0)
             moving_tell(from->moving, MOVING_CHANGED, list_id, column->name,
@@ -315,37 +303,28 @@ static bool take_archiver(Mailman3 *from, ForeignRows *rows, void *data, GError 
     return true;
 }
 
-static bool add_archivers(Mailman3 *from, const char *number, GPtrArray *settings, GError **error)
+/* Settings that have tables of their own. */
+static bool read_tables(Mailman3 *from, const char *number, GPtrArray *settings, GError **error)
 {
+    static const char *const filters[] = {"filter_types", "pass_types", "filter_extensions", "pass_extensions"};
     Archivers archivers = {0};
+    if (!add_words(from, number, "acceptable_aliases",
+                   "SELECT `alias` FROM acceptablealias WHERE `mailing_list_id` = $1 ORDER BY id", settings, error))
+        return false;
+    for (size_t type = 0; type < G_N_ELEMENTS(filters); type++) { /* Mailman's number of the kind */
+        g_autofree char *of = g_strdup_printf("%s %zu", number, type);
+        if (!add_words(from, of, filters[type],
+                       "SELECT `filter_pattern` FROM contentfilter WHERE `mailing_list_id` || ' ' || `filter_type` = "
+                       "$1 ORDER BY id",
+                       settings, error))
+            return false;
+    }
     if (!mm_each(from, "SELECT `name`, `_is_enabled` FROM listarchiver WHERE `mailing_list_id` = $1", number,
                  take_archiver, &archivers, error))
         return false;
     if (archivers.known > 0 && archivers.enabled == 0)
         setting_list_add(settings, "archivers", "listarchiver", g_strdup(ARCHIVERS_NONE));
     return true;
-}
-
-/* Types and endings that are filtered; type is Mailman's number of the kind. */
-static bool add_filter(Mailman3 *from, const char *number, int type, const char *name, GPtrArray *settings,
-                       GError **error)
-{
-    g_autofree char *of = g_strdup_printf("%s %d", number, type);
-    return add_words(from, of, name,
-                     "SELECT `filter_pattern` FROM contentfilter WHERE `mailing_list_id` || ' ' || `filter_type` = $1 "
-                     "ORDER BY id",
-                     settings, error);
-}
-
-static bool read_tables(Mailman3 *from, const char *number, GPtrArray *settings, GError **error)
-{
-    return add_words(from, number, "acceptable_aliases",
-                     "SELECT `alias` FROM acceptablealias WHERE `mailing_list_id` = $1 ORDER BY id", settings, error) &&
-           add_filter(from, number, 0, "filter_types", settings, error) &&
-           add_filter(from, number, 1, "pass_types", settings, error) &&
-           add_filter(from, number, 2, "filter_extensions", settings, error) &&
-           add_filter(from, number, 3, "pass_extensions", settings, error) &&
-           add_archivers(from, number, settings, error);
 }
 
 /* ---- bans and header matches ---- */
@@ -380,29 +359,7 @@ static bool take_match(Mailman3 *from, ForeignRows *rows, void *data, GError **e
     return moving_header_match(from->moving, &match, error);
 }
 
-static bool take_small(Mailman3 *from, const char *number, const List *list, GError **error)
-{
-    g_autofree char *matches = g_strdup_printf("SELECT `header`, `pattern`, `chain`, %s FROM headermatch "
-                                               "WHERE `mailing_list_id` = $1 ORDER BY position, id",
-                                               from->lacks & LACKS_TAGS ? "NULL" : "`tag`");
-    return import_bans(from, list->list_id, error) && mm_each(from, matches, number, take_match, (void *)list, error) &&
-           mm_templates(from, list, error) && mm_footer(from, list, error);
-}
-
 /* ---- lists ---- */
-
-static char *password_of(Mailman3 *from, ForeignRows *rows, const char *list_id)
-{
-    size_t length;
-    const char *bytes = foreign_bytes(rows, L_PASSWORD, &length);
-    if (!bytes || length == 0)
-        return NULL;
-    g_autofree char *hash = g_strndup(bytes, length);
-    if (*hash == '$' && g_utf8_validate(hash, -1, NULL))
-        return g_steal_pointer(&hash);
-    moving_tell(from->moving, MOVING_LEFT_OUT, list_id, "moderator_password", "its hash is not one of crypt(5)");
-    return NULL;
-}
 
 typedef struct RowMaking {
     Mailman3 *from;
@@ -414,9 +371,15 @@ static bool make_list(void *data, List **list, GError **error)
     const RowMaking *making = data;
     Mailman3 *from = making->from;
     ForeignRows *rows = making->rows;
+    size_t length;
     const char *list_id = foreign_text(rows, L_ID), *number = foreign_text(rows, L_NUMBER);
+    const char *bytes = foreign_bytes(rows, L_PASSWORD, &length);
     g_autofree char *address = g_strdup_printf("%s@%s", foreign_text(rows, L_NAME), foreign_text(rows, L_HOST));
-    g_autofree char *password = password_of(from, rows, list_id);
+    g_autofree char *password = bytes && length > 0 ? g_strndup(bytes, length) : NULL;
+    if (password && (*password != '$' || !g_utf8_validate(password, -1, NULL))) {
+        moving_tell(from->moving, MOVING_LEFT_OUT, list_id, "moderator_password", "its hash is not one of crypt(5)");
+        g_clear_pointer(&password, g_free);
+    }
     g_autoptr(GPtrArray) settings = setting_list_new();
     const MovingList made = {.list = {.address = address,
                                       .list_id = list_id,
@@ -430,8 +393,16 @@ static bool make_list(void *data, List **list, GError **error)
                              .digest_sent_at = mm_time(foreign_text(rows, L_DIGEST_SENT)),
                              .watermark = mm_integer(foreign_text(rows, L_WATERMARK), -1)};
     read_settings(from, rows, list_id, settings);
-    return read_tables(from, number, settings, error) && moving_list(from->moving, &made, list, error) &&
-           (!*list || take_small(from, number, *list, error));
+    if (!read_tables(from, number, settings, error) || !moving_list(from->moving, &made, list, error))
+        return false;
+    if (!*list)
+        return true;
+    g_autofree char *matches = g_strdup_printf("SELECT `header`, `pattern`, `chain`, %s FROM headermatch "
+                                               "WHERE `mailing_list_id` = $1 ORDER BY position, id",
+                                               from->lacks & LACKS_TAGS ? "NULL" : "`tag`");
+    return import_bans(from, (*list)->list_id, error) &&
+           mm_each(from, matches, number, take_match, *list, error) && mm_templates(from, *list, error) &&
+           mm_footer(from, *list, error);
 }
 
 static bool take_list(Mailman3 *from, ForeignRows *rows, void *data, GError **error)

@@ -98,15 +98,6 @@ static const char people_sql[] =
     "WHERE m.address_id = a.id AND m.role <> 4) ORDER BY " BY_ADDRESS;
 /* clang-format on */
 
-/* Hashes of crypt(5), such as Mailman makes; it also reads others, of which nothing here knows. */
-static const char *usable_hash(Mailman3 *from, const char *hash, const char *place)
-{
-    if (!hash || !*hash || *hash == '$')
-        return hash && *hash ? hash : NULL;
-    moving_tell(from->moving, MOVING_LEFT_OUT, place, "password", "its hash is not one of crypt(5)");
-    return NULL;
-}
-
 static bool take_address(Mailman3 *from, ForeignRows *rows, void *data, GError **error)
 {
     const char *email = foreign_text(rows, EMAIL_), *number = foreign_text(rows, USER);
@@ -120,7 +111,11 @@ static bool take_address(Mailman3 *from, ForeignRows *rows, void *data, GError *
                         .server_owner = mm_flag(foreign_text(rows, SERVER_OWNER)),
                         .created_at = mm_time(foreign_text(rows, CREATED))};
     if (number && !with) {
-        user.password = usable_hash(from, foreign_text(rows, PASSWORD), email);
+        /* Hashes are of crypt(5), such as Mailman makes; it also reads others, of which nothing here knows. */
+        const char *hash = foreign_text(rows, PASSWORD);
+        user.password = hash && *hash == '$' ? hash : NULL;
+        if (hash && *hash && *hash != '$')
+            moving_tell(from->moving, MOVING_LEFT_OUT, email, "password", "its hash is not one of crypt(5)");
         user.preferences = mm_preferences(from, rows, OF_USER, email);
     }
     const BroughtAddress address = {.email = email,
@@ -189,19 +184,6 @@ static const char members_sql[] =
     "WHERE m.list_id = $1 ORDER BY m.role, " BY_ADDRESS;
 /* clang-format on */
 
-/* When the bounce runner has to look at the member again (runners/bounces/score.h). */
-static void set_standing(BroughtMember *member, const List *list, bool disabled)
-{
-    if (disabled) {
-        member->score = 0;
-        member->disabled_at = MAX(member->bounced_at, 1);
-        member->next_at = MAX(member->warned_at + list->settings->bounce_you_are_disabled_warnings_interval,
-                              clock_now());
-    } else if (member->score > 0) {
-        member->next_at = member->bounced_at + list->settings->bounce_info_stale_after + 1;
-    }
-}
-
 static bool take_member(Mailman3 *from, ForeignRows *rows, void *data, GError **error)
 {
     const List *list = data;
@@ -230,7 +212,14 @@ static bool take_member(Mailman3 *from, ForeignRows *rows, void *data, GError **
                             .bounced_at = mm_time(foreign_text(rows, M_BOUNCED)),
                             .warned_at = mm_time(foreign_text(rows, M_WARNED)),
                             .warnings = MAX(mm_integer(foreign_text(rows, M_WARNINGS), 0), 0)};
-    set_standing(&member, list, mm_integer(foreign_text(rows, M_STATUS), 0) == DELIVERY_BY_BOUNCES + 1);
+    /* When the bounce runner has to look at the member again (runners/bounces/score.h). */
+    if (mm_integer(foreign_text(rows, M_STATUS), 0) == DELIVERY_BY_BOUNCES + 1) {
+        member.score = 0;
+        member.disabled_at = MAX(member.bounced_at, 1);
+        member.next_at = MAX(member.warned_at + list->settings->bounce_you_are_disabled_warnings_interval, clock_now());
+    } else if (member.score > 0) {
+        member.next_at = member.bounced_at + list->settings->bounce_info_stale_after + 1;
+    }
     return moving_member(from->moving, &member, error);
 }
 

@@ -28,32 +28,7 @@ static bool take_value(Mailman3 *from, ForeignRows *rows, void *data, GError **e
     return true;
 }
 
-static GHashTable *values_of(Mailman3 *from, const char *token, GError **error)
-{
-    g_autoptr(GHashTable) values = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    return mm_each(from,
-                   "SELECT `k.\"key\"`, `k.value` FROM pended p "
-                   "JOIN pendedkeyvalue k ON k.pended_id = p.id WHERE p.token = $1",
-                   token, take_value, values, error)
-               ? g_steal_pointer(&values)
-               : NULL;
-}
-
 /* ---- held posts ---- */
-
-/* The message of a file of VAR/messages; NULL: told, or the import must end with *error. */
-static GBytes *read_message(Mailman3 *from, const char *path, char **sender, GError **error)
-{
-    g_autofree char *whole = g_build_filename(from->var, "messages", path, NULL);
-    g_autoptr(GBytes) bytes = moving_read_file(from->var, whole, error);
-    size_t length;
-    const void *data = bytes ? g_bytes_get_data(bytes, &length) : NULL;
-    g_autoptr(Pickle) pickle = bytes ? pickle_read(data, length, python_mail_classes, error) : NULL;
-    GBytes *message = pickle ? python_mail_bytes(pickle_root(pickle), sender, error) : NULL;
-    if (bytes && !message)
-        g_prefix_error(error, "%s: ", whole);
-    return message;
-}
 
 /* The letter to the moderators about it, whose answer decides. */
 static bool take_ticket(Mailman3 *from, ForeignRows *rows, void *data, GError **error)
@@ -69,21 +44,6 @@ static const char letter_sql[] =
     "SELECT `p.token`, `p.expiration_date` FROM pended p "
     "JOIN pendedkeyvalue t ON t.pended_id = p.id AND t.\"key\" = 'type' AND t.value = 'held message' "
     "JOIN pendedkeyvalue i ON i.pended_id = p.id AND i.\"key\" = 'id' WHERE i.value = $1";
-
-static bool put_held(Mailman3 *from, const List *list, GHashTable *values, GBytes *message, const char *sender,
-                     GError **error)
-{
-    const char *by = g_hash_table_lookup(values, "_mod_sender"), *reason = g_hash_table_lookup(values, "_mod_reason");
-    int64_t held_at = mm_time(g_hash_table_lookup(values, "_mod_hold_date"));
-    Held held = {.list_id = list->list_id,
-                 .sender = (char *)(by ? by : ""),
-                 .reason = (char *)(reason ? reason : ""),
-                 .held_at = held_at ? held_at : clock_now(),
-                 .message = message};
-    return moving_post(from->moving, list, &held, sender, error) &&
-           (held.number == 0 ||
-            mm_each(from, letter_sql, g_hash_table_lookup(values, "number"), take_ticket, &held, error));
-}
 
 /* Tell what is wrong with one thing and go on, unless the system failed. */
 static bool pass_over(Mailman3 *from, const List *list, const char *key, GError *why, GError **error)
@@ -110,12 +70,34 @@ static bool take_held(Mailman3 *from, ForeignRows *rows, void *data, GError **er
                     token ? "its message is not among those that are kept" : "nothing is kept about it");
         return true;
     }
-    g_autoptr(GHashTable) values = values_of(from, token, error);
-    if (!values)
+    g_autoptr(GHashTable) values = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    if (!mm_each(from,
+                 "SELECT `k.\"key\"`, `k.value` FROM pended p "
+                 "JOIN pendedkeyvalue k ON k.pended_id = p.id WHERE p.token = $1",
+                 token, take_value, values, error))
         return false;
-    g_hash_table_insert(values, g_strdup("number"), g_strdup(number));
-    g_autoptr(GBytes) message = read_message(from, path, &sender, &why);
-    return message ? put_held(from, list, values, message, sender, error) : pass_over(from, list, key, why, error);
+
+    /* The message is a file of VAR/messages, in which Python has kept its objects. */
+    g_autofree char *whole = g_build_filename(from->var, "messages", path, NULL);
+    g_autoptr(GBytes) bytes = moving_read_file(from->var, whole, &why);
+    size_t length;
+    const void *octets = bytes ? g_bytes_get_data(bytes, &length) : NULL;
+    g_autoptr(Pickle) pickle = bytes ? pickle_read(octets, length, python_mail_classes, &why) : NULL;
+    g_autoptr(GBytes) message = pickle ? python_mail_bytes(pickle_root(pickle), &sender, &why) : NULL;
+    if (bytes && !message)
+        g_prefix_error(&why, "%s: ", whole);
+    if (!message)
+        return pass_over(from, list, key, why, error);
+
+    const char *by = g_hash_table_lookup(values, "_mod_sender"), *reason = g_hash_table_lookup(values, "_mod_reason");
+    int64_t held_at = mm_time(g_hash_table_lookup(values, "_mod_hold_date"));
+    Held held = {.list_id = list->list_id,
+                 .sender = (char *)(by ? by : ""),
+                 .reason = (char *)(reason ? reason : ""),
+                 .held_at = held_at ? held_at : clock_now(),
+                 .message = message};
+    return moving_post(from->moving, list, &held, sender, error) &&
+           (held.number == 0 || mm_each(from, letter_sql, number, take_ticket, &held, error));
 }
 
 bool mm_held(Mailman3 *from, const List *list, GError **error)
@@ -145,21 +127,6 @@ static bool take_post(GBytes *post, void *data, GError **error)
     return moving_digest_post(file->from->moving, file->list->list_id, post, file->time, error);
 }
 
-static bool read_digest(Mailman3 *from, const List *list, GError **error)
-{
-    GError *why = NULL;
-    struct stat status;
-    g_autofree char *path = g_build_filename(from->var, "lists", list->list_id, "digest.mmdf", NULL);
-    bool there = moving_stat(from->var, path, &status);
-    DigestFile file = {from, list, there ? status.st_mtim.tv_sec * CLOCK_SECOND : 0};
-    g_autoptr(GBytes) bytes = moving_read_file(from->var, path, &why);
-    if (!bytes && g_error_matches(why, FAIL, FAIL_MISSING)) {
-        g_error_free(why);
-        return true;
-    }
-    return bytes ? mmdf_each(bytes, take_post, &file, error) : pass_over(from, list, "digest", why, error);
-}
-
 static bool take_last(Mailman3 *from, ForeignRows *rows, void *data, GError **error)
 {
     const List *list = data;
@@ -172,12 +139,25 @@ static bool take_last(Mailman3 *from, ForeignRows *rows, void *data, GError **er
 bool mm_digest(Mailman3 *from, const List *list, GError **error)
 {
     bool whole;
-    return moving_begin(from->moving, "digest", list->list_id, MOVING_AT_ONCE, &whole, error) &&
-           (whole || (read_digest(from, list, error) &&
-                      mm_each(from,
-                              "SELECT `a.email`, `o.delivery_mode` FROM onelastdigest o "
-                              "JOIN address a ON a.id = o.address_id JOIN mailinglist l ON l.id = o.mailing_list_id "
-                              "WHERE l.list_id = $1",
-                              list->list_id, take_last, (void *)list, error) &&
-                      moving_end(from->moving, error)));
+    GError *why = NULL;
+    struct stat status;
+    if (!moving_begin(from->moving, "digest", list->list_id, MOVING_AT_ONCE, &whole, error))
+        return false;
+    if (whole)
+        return true;
+    g_autofree char *path = g_build_filename(from->var, "lists", list->list_id, "digest.mmdf", NULL);
+    bool there = moving_stat(from->var, path, &status);
+    DigestFile file = {from, list, there ? status.st_mtim.tv_sec * CLOCK_SECOND : 0};
+    g_autoptr(GBytes) bytes = moving_read_file(from->var, path, &why);
+    bool missing = g_error_matches(why, FAIL, FAIL_MISSING);
+    if (missing)
+        g_error_free(why);
+    else if (!(bytes ? mmdf_each(bytes, take_post, &file, error) : pass_over(from, list, "digest", why, error)))
+        return false;
+    return mm_each(from,
+                   "SELECT `a.email`, `o.delivery_mode` FROM onelastdigest o "
+                   "JOIN address a ON a.id = o.address_id JOIN mailinglist l ON l.id = o.mailing_list_id "
+                   "WHERE l.list_id = $1",
+                   list->list_id, take_last, (void *)list, error) &&
+           moving_end(from->moving, error);
 }

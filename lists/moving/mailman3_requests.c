@@ -59,26 +59,6 @@ static unsigned facts_of(json_t *state, bool joins, bool of_moderator)
     return facts;
 }
 
-static int mode_of(json_t *state)
-{
-    DeliveryMode mode;
-    const char *text = json_string_value(json_object_get(state, "delivery_mode"));
-    return text && delivery_mode_parse(text, &mode) ? (int)mode : -1;
-}
-
-static int status_of(json_t *state)
-{
-    DeliveryStatus status;
-    const char *text = json_string_value(json_object_get(state, "delivery_status"));
-    return text && delivery_status_parse(text, &status) ? (int)status : -1;
-}
-
-static PendingWelcome welcome_of(json_t *state)
-{
-    const json_t *wish = json_object_get(state, "send_welcome_message");
-    return json_is_true(wish) ? WELCOME_YES : json_is_false(wish) ? WELCOME_NO : WELCOME_AS_LIST;
-}
-
 static bool put_request(Mailman3 *from, const Pended *pended, bool joins, GError **error)
 {
     const char *list_id = value_of(pended, "list_id"), *email = value_of(pended, "email");
@@ -93,20 +73,26 @@ static bool put_request(Mailman3 *from, const Pended *pended, bool joins, GError
     bool of_moderator = g_strcmp0(owner, "moderator") == 0;
     g_autofree char *made = g_strdelimit(g_strdup(value_of(pended, "when") ?: ""), "T", ' ');
     int64_t when = mm_time(made);
-    const Pending request = {.kind = joins ? PENDING_JOIN : PENDING_LEAVE,
-                             .list_id = (char *)list_id,
-                             .address = (char *)email,
-                             .display_name = (char *)(name && *name ? name : NULL),
-                             .facts = facts_of(state, joins, of_moderator),
-                             .way = joins ? 0 : (int)LEAVE_BY_MAIL,
-                             .waits_for = of_moderator ? PENDING_MODERATOR : PENDING_PERSON,
-                             .made_at = when ? when : clock_now(),
-                             .asked_at = when ? when : clock_now(),
-                             .expires_at = pended->until,
-                             .delivery_mode = mode_of(state),
-                             .delivery_status = status_of(state),
-                             .as_user = joins && json_integer_value(json_object_get(state, "subscriber_key")) == 2,
-                             .welcome = welcome_of(state)};
+    DeliveryMode mode;
+    DeliveryStatus status;
+    const char *mode_word = json_string_value(json_object_get(state, "delivery_mode"));
+    const char *status_word = json_string_value(json_object_get(state, "delivery_status"));
+    const json_t *wish = json_object_get(state, "send_welcome_message");
+    const Pending request = {
+        .kind = joins ? PENDING_JOIN : PENDING_LEAVE,
+        .list_id = (char *)list_id,
+        .address = (char *)email,
+        .display_name = (char *)(name && *name ? name : NULL),
+        .facts = facts_of(state, joins, of_moderator),
+        .way = joins ? 0 : (int)LEAVE_BY_MAIL,
+        .waits_for = of_moderator ? PENDING_MODERATOR : PENDING_PERSON,
+        .made_at = when ? when : clock_now(),
+        .asked_at = when ? when : clock_now(),
+        .expires_at = pended->until,
+        .delivery_mode = mode_word && delivery_mode_parse(mode_word, &mode) ? (int)mode : -1,
+        .delivery_status = status_word && delivery_status_parse(status_word, &status) ? (int)status : -1,
+        .as_user = joins && json_integer_value(json_object_get(state, "subscriber_key")) == 2,
+        .welcome = json_is_true(wish) ? WELCOME_YES : json_is_false(wish) ? WELCOME_NO : WELCOME_AS_LIST};
     return moving_request(from->moving, &request, of_moderator ? NULL : pended->token, error);
 }
 
@@ -150,17 +136,6 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Requests of other lists may come by another run. */
-static char *requests_part(const Mailman3 *from)
-{
-    if (!from->chosen)
-        return g_strdup("requests");
-    g_autofree char **ids = (char **)g_hash_table_get_keys_as_array(from->chosen, NULL);
-    qsort(ids, g_strv_length(ids), sizeof *ids, by_text);
-    g_autofree char *all = g_strjoinv(" ", ids);
-    return g_strdup_printf("requests of %s", all);
-}
-
 /* Note that the list has its requests. */
 static bool end_requests(const char *list_id, void *data, GError **error)
 {
@@ -180,7 +155,13 @@ bool mm_requests(Mailman3 *from, GError **error)
 {
     bool whole;
     Pended pended = {.values = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)};
-    g_autofree char *part = requests_part(from);
+    g_autofree char *part = g_strdup("requests");
+    if (from->chosen) { /* requests of other lists may come by another run */
+        g_autofree char **ids = (char **)g_hash_table_get_keys_as_array(from->chosen, NULL);
+        qsort(ids, g_strv_length(ids), sizeof *ids, by_text);
+        g_autofree char *all = g_strjoinv(" ", ids), *plain = g_steal_pointer(&part);
+        part = g_strdup_printf("%s of %s", plain, all);
+    }
     bool done = moving_begin(from->moving, part, NULL, MOVING_AT_ONCE, &whole, error) &&
                 (whole || (mm_each(from,
                                    "SELECT `p.id`, `p.token`, `p.expiration_date`"
@@ -208,28 +189,24 @@ static bool tell_count(Mailman3 *from, ForeignRows *rows, void *data, GError **e
     return true;
 }
 
-static void tell_queue(Mailman3 *from, const char *name)
-{
-    unsigned count = 0;
-    g_autofree char *path = g_build_filename(from->var, "queue", name, NULL);
-    g_autoptr(GDir) queue = g_dir_open(path, 0, NULL);
-    const char *file;
-    while (queue && (file = g_dir_read_name(queue)))
-        count += g_str_has_suffix(file, ".pck") || g_str_has_suffix(file, ".bak") || g_str_has_suffix(file, ".psv");
-    if (count > 0)
-        moving_tell(from->moving, MOVING_LEFT_OUT, path, "queue",
-                    "%u mails wait there: let Mailman deliver them, "
-                    "or look at them yourself",
-                    count);
-}
-
 bool mm_left_behind(Mailman3 *from, GError **error)
 {
     static const char *const queues[] = {"archive", "bad", "bounces",  "command", "digest", "in",
                                          "nntp",    "out", "pipeline", "retry",   "shunt",  "virgin"};
     bool has;
-    for (size_t i = 0; i < G_N_ELEMENTS(queues); i++)
-        tell_queue(from, queues[i]);
+    for (size_t i = 0; i < G_N_ELEMENTS(queues); i++) {
+        unsigned count = 0;
+        g_autofree char *path = g_build_filename(from->var, "queue", queues[i], NULL);
+        g_autoptr(GDir) queue = g_dir_open(path, 0, NULL);
+        const char *file;
+        while (queue && (file = g_dir_read_name(queue)))
+            count += g_str_has_suffix(file, ".pck") || g_str_has_suffix(file, ".bak") || g_str_has_suffix(file, ".psv");
+        if (count > 0)
+            moving_tell(from->moving, MOVING_LEFT_OUT, path, "queue",
+                        "%u mails wait there: let Mailman deliver them, "
+                        "or look at them yourself",
+                        count);
+    }
     if (!foreign_has(from->database, "bounceevent", NULL, &has, error))
         return false;
     return !has || mm_each(from, "SELECT `count(*)` FROM bounceevent WHERE NOT processed", NULL, tell_count,

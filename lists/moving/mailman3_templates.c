@@ -48,37 +48,29 @@ static bool put_file(Mailman3 *from, const char *directory, const char *path, co
     return moving_template(from->moving, &text, error);
 }
 
-/* Take the templates in DIRECTORY/LANGUAGE. */
-static bool take_language(Mailman3 *from, const char *directory, const char *language, const char *place,
-                          GError **error)
-{
-    for (const TemplateName *row = template_table; row->mailman; row++) {
-        g_autofree char *file = g_strconcat(row->mailman, ".txt", NULL);
-        g_autofree char *path = g_build_filename(directory, language, file, NULL);
-        const TemplateText text = {.name = (char *)row->mailman,
-                                   .place = (char *)place,
-                                   .language = (char *)language,
-                                   .uri = NONE,
-                                   .username = NONE,
-                                   .password = NONE,
-                                   .fault = NONE};
-        struct stat status;
-        g_autoptr(GError) missing = NULL;
-        auto_fd there = moving_open(from->var, path, 0, &status, &missing);
-        if (!g_error_matches(missing, FAIL, FAIL_MISSING) && !put_file(from, from->var, path, &text, error))
-            return false;
-    }
-    return true;
-}
-
+/* Take the templates in the directories LANGUAGE of one below VAR/templates. */
 static bool take_directory(Mailman3 *from, const char *kind, const char *name, const char *place, GError **error)
 {
     g_autofree char *path = g_build_filename(from->var, "templates", kind, name, NULL);
     g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
     const char *language;
     while (directory && (language = g_dir_read_name(directory)))
-        if (!take_language(from, path, language, place, error))
-            return false;
+        for (const TemplateName *row = template_table; row->mailman; row++) {
+            g_autofree char *base = g_strconcat(row->mailman, ".txt", NULL);
+            g_autofree char *file = g_build_filename(path, language, base, NULL);
+            const TemplateText text = {.name = (char *)row->mailman,
+                                       .place = (char *)place,
+                                       .language = (char *)language,
+                                       .uri = NONE,
+                                       .username = NONE,
+                                       .password = NONE,
+                                       .fault = NONE};
+            struct stat status;
+            g_autoptr(GError) missing = NULL;
+            auto_fd there = moving_open(from->var, file, 0, &status, &missing);
+            if (!g_error_matches(missing, FAIL, FAIL_MISSING) && !put_file(from, from->var, file, &text, error))
+                return false;
+        }
     return true;
 }
 
@@ -108,18 +100,6 @@ static char *installed_file(Mailman3 *from, const List *list, const char *host, 
     return NULL;
 }
 
-/* Take the text of a file that the database names. Root reads here what Mailman's own user could not, so a file that is
- * not for everybody to read is none of Mailman's texts. */
-static bool put_named_file(Mailman3 *from, const char *uri, const TemplateText *like, GError **error)
-{
-    struct stat status;
-    g_autofree char *path = g_filename_from_uri(uri, NULL, NULL);
-    if (!path || !g_path_is_absolute(path) || !moving_stat("/", path, &status) || status.st_mode & S_IROTH)
-        return put_file(from, path ? "/" : "", path ? path : uri, like, error);
-    moving_tell(from->moving, MOVING_LEFT_OUT, like->place, like->name, "%s: not everybody may read it", path);
-    return true;
-}
-
 typedef struct TemplatesOf {
     const List *list;
     char *place, *host;
@@ -145,8 +125,16 @@ static bool take_template(Mailman3 *from, ForeignRows *rows, void *data, GError 
                                .fault = NONE};
     TemplateText own = text;
     own.uri = own.username = own.password = NONE;
-    if (g_str_has_prefix(uri, "file://"))
-        return put_named_file(from, uri, &own, error);
+    if (g_str_has_prefix(uri, "file://")) {
+        struct stat status;
+        g_autofree char *path = g_filename_from_uri(uri, NULL, NULL);
+        if (!path || !g_path_is_absolute(path) || !moving_stat("/", path, &status) || status.st_mode & S_IROTH)
+            return put_file(from, path ? "/" : "", path ? path : uri, &own, error);
+        /* Root reads here what Mailman's own user could not, so a file that is not for everybody to read is none of
+         * Mailman's texts. */
+        moving_tell(from->moving, MOVING_LEFT_OUT, own.place, own.name, "%s: not everybody may read it", path);
+        return true;
+    }
     if (!g_str_has_prefix(uri, INSTALLED))
         return moving_template(from->moving, &text, error);
     g_autofree char *path = installed_file(from, of->list, of->host, uri);
