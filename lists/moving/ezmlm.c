@@ -36,6 +36,9 @@ static const char *const kept[] = {
     "text",   "threaded", "tmp",     "tstdig",     NULL,
 };
 
+/* Settings that say that there are moderators, and in which folder their addresses are. */
+static const char *const moderated[] = {"modpost", "modsub", "remote"};
+
 /* The first line; NULL: there is none. g_free() */
 static char *first_line(const ListFolder *from, const char *name)
 {
@@ -116,18 +119,19 @@ static bool add_word(ListFolder *from, const char *address, void *data, GError *
     return true;
 }
 
+/* Who may post, by modpost, modpostonly and subpostonly. */
 static bool set_posting(ListFolder *from, GPtrArray *settings, GError **error)
 {
     const char *editor = g_hash_table_lookup(from->texts, "editor");
-    bool moderated = list_folder_has(from, "modpost"), few = moderated && list_folder_has(from, "modpostonly");
+    bool held = list_folder_has(from, "modpost"), few = held && list_folder_has(from, "modpostonly");
     bool members = list_folder_has(from, "subpostonly") || (editor && strstr(editor, "ezmlm-issubn"));
     set(settings, "default_member_action", few ? "modpostonly" : "modpost",
         few         ? "reject"
-        : moderated ? "hold"
+        : held ? "hold"
                     : "defer");
     set(settings, "default_nonmember_action", members ? "subpostonly" : "modpost",
-        few || (members && !moderated) ? "reject"
-        : moderated                    ? "hold"
+        few || (members && !held) ? "reject"
+        : held                    ? "hold"
                                        : "accept");
     g_autoptr(GString) words = g_string_new(NULL);
     g_autofree char *moderators = few ? moderators_of(from, "modpost") : NULL;
@@ -137,8 +141,10 @@ static bool set_posting(ListFolder *from, GPtrArray *settings, GError **error)
     return done;
 }
 
-static void set_joining(ListFolder *from, GPtrArray *settings)
+static bool read_settings(ListFolder *from, GPtrArray *settings, GError **error)
 {
+    static const char *const usual[] = {"Precedence: bulk", "X-No-Archive: yes", "List-",
+                                        "Return-Path",      "Return-Receipt-To", NULL};
     bool open = list_folder_has(from, "public"), confirm = !list_folder_has(from, "nosubconfirm");
     bool moderate = !open || list_folder_has(from, "modsub");
     set(settings, "subscription_policy", moderate ? "modsub" : "nosubconfirm",
@@ -150,10 +156,7 @@ static void set_joining(ListFolder *from, GPtrArray *settings)
     if (!open)
         moving_tell(from->moving, MOVING_CHANGED, from->list_id, "public",
                     "it is not there, so whoever asks to join waits for a moderator; members can leave by mail");
-}
 
-static void set_filter(ListFolder *from, GPtrArray *settings)
-{
     bool keep = list_folder_has(from, "mimekeep");
     const char *key = keep ? "mimekeep" : "mimeremove";
     g_auto(GStrv) types = list_folder_lines(from, key);
@@ -162,24 +165,12 @@ static void set_filter(ListFolder *from, GPtrArray *settings)
         setting_list_add_word(words, *type);
     set(settings, "filter_content", key, *types ? "yes" : "no");
     set(settings, keep ? "pass_types" : "filter_types", key, words->str);
-}
 
-static void set_prefix(ListFolder *from, GPtrArray *settings)
-{
     g_autofree char *prefix = first_line(from, "prefix");
     if (prefix && strchr(prefix, '#'))
         moving_tell(from->moving, MOVING_CHANGED, from->list_id, "prefix",
                     "the number sign is no number of the post here");
     setting_list_add(settings, "subject_prefix", "prefix", prefix ? g_strconcat(prefix, " ", NULL) : g_strdup(""));
-}
-
-static bool read_settings(ListFolder *from, GPtrArray *settings, GError **error)
-{
-    static const char *const usual[] = {"Precedence: bulk", "X-No-Archive: yes", "List-",
-                                        "Return-Path",      "Return-Receipt-To", NULL};
-    set_joining(from, settings);
-    set_filter(from, settings);
-    set_prefix(from, settings);
     list_folder_fields(from, settings, "headeradd", "headerremove", usual);
     list_folder_footer(from, settings, "text/trailer");
     list_folder_number(from, settings, &(MovingSetting){"max_message_size", "msgsize", NULL}, KIB, 0);
@@ -224,10 +215,18 @@ static bool take_ban(ListFolder *from, const char *address, void *data, GError *
     return moving_ban(from->moving, from->list_id, pattern ? pattern : address, error);
 }
 
-/* Lines of owner forward to addresses, or do something else. */
-static bool take_owners(ListFolder *from, GError **error)
+static bool move_members(ListFolder *from, GError **error)
 {
-    g_auto(GStrv) lines = list_folder_lines(from, "owner");
+    bool whole, done = moving_begin(from->moving, "members", from->list_id, MOVING_IN_PORTIONS, &whole, error);
+    if (!done || whole)
+        return done;
+    bool few = list_folder_has(from, "modpost") && list_folder_has(from, "modpostonly");
+    g_autoptr(GHashTable) free = few ? g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL) : NULL;
+    g_autofree char *posts = moderators_of(from, "modpost");
+    if (free && !each_address(from, posts, add_free, free, error))
+        return false;
+
+    g_auto(GStrv) lines = list_folder_lines(from, "owner"); /* which forward to addresses, or do something else */
     for (char **line = lines; *line; line++) {
         const char *address = **line == '&' ? *line + 1 : *line;
         if (**line == '#')
@@ -237,34 +236,16 @@ static bool take_owners(ListFolder *from, GError **error)
         else if (!list_folder_member(from, address, ROLE_OWNER, NULL, ACTION_UNSET, error))
             return false;
     }
-    return true;
-}
-
-static bool take_all(ListFolder *from, GHashTable *free, GError **error)
-{
-    static const char *const places[] = {"modpost", "modsub", "remote"};
     const Kind moderator = {.role = ROLE_MODERATOR}, member = {.role = ROLE_MEMBER, .free = free},
                digest = {.role = ROLE_MEMBER, .digest = true, .free = free};
-    for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
-        g_autofree char *name = moderators_of(from, places[i]);
-        if (list_folder_has(from, places[i]) && !each_address(from, name, take_member, (void *)&moderator, error))
+    for (size_t i = 0; i < G_N_ELEMENTS(moderated); i++) {
+        g_autofree char *name = moderators_of(from, moderated[i]);
+        if (list_folder_has(from, moderated[i]) && !each_address(from, name, take_member, (void *)&moderator, error))
             return false;
     }
     return each_address(from, "deny", take_ban, NULL, error) &&
            each_address(from, "", take_member, (void *)&member, error) &&
-           each_address(from, "digest", take_member, (void *)&digest, error);
-}
-
-static bool move_members(ListFolder *from, GError **error)
-{
-    bool whole, done = moving_begin(from->moving, "members", from->list_id, MOVING_IN_PORTIONS, &whole, error);
-    if (!done || whole)
-        return done;
-    bool few = list_folder_has(from, "modpost") && list_folder_has(from, "modpostonly");
-    g_autoptr(GHashTable) free = few ? g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL) : NULL;
-    g_autofree char *name = moderators_of(from, "modpost");
-    return (!free || each_address(from, name, add_free, free, error)) && take_owners(from, error) &&
-           take_all(from, free, error) && moving_end(from->moving, error);
+           each_address(from, "digest", take_member, (void *)&digest, error) && moving_end(from->moving, error);
 }
 
 /* ---- what waits, and what stays behind ---- */
@@ -280,18 +261,6 @@ static bool move_waiting(ListFolder *from, const List *list, GError **error)
     return list_folder_waiting(from, "mod/pending", take_pending, list, error);
 }
 
-/* Has this folder the addresses of moderators? It may have any name. */
-static bool is_of_moderators(const ListFolder *from, const char *name)
-{
-    static const char *const places[] = {"modpost", "modsub", "remote"};
-    bool is = false;
-    for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
-        g_autofree char *folder = moderators_of(from, places[i]);
-        is |= list_folder_has(from, places[i]) && strcmp(folder, name) == 0;
-    }
-    return is;
-}
-
 /* Settings of later versions, and of programs that a site added. */
 static bool tell_unknown(ListFolder *from, GError **error)
 {
@@ -301,8 +270,13 @@ static bool tell_unknown(ListFolder *from, GError **error)
         return list_folder_pass_over(from, "", why, error);
     for (guint i = 0; i < names->len; i++) {
         const char *name = names->pdata[i], *const all[] = {name, NULL};
-        if (g_strv_contains(known, name) || g_strv_contains(lost, name) || g_strv_contains(kept, name) ||
-            is_of_moderators(from, name))
+        bool read = g_strv_contains(known, name) || g_strv_contains(lost, name) || g_strv_contains(kept, name);
+        /* The folder with the addresses of moderators may have any name. */
+        for (size_t at = 0; at < G_N_ELEMENTS(moderated) && !read; at++) {
+            g_autofree char *folder = moderators_of(from, moderated[at]);
+            read = list_folder_has(from, moderated[at]) && strcmp(folder, name) == 0;
+        }
+        if (read)
             continue;
         if (!load(from, all, error))
             return false;
@@ -337,42 +311,33 @@ static bool tell_behind(ListFolder *from, GError **error)
 
 /* ---- a list ---- */
 
-/* "Talk <talk.example.com>" in listid; else of the address. g_free() */
-static char *list_id_of(const ListFolder *from)
-{
-    g_autofree char *line = first_line(from, "listid");
-    char *begin = line ? strchr(line, '<') : NULL, *end = begin ? strchr(begin, '>') : NULL;
-    return end && end > begin + 1 ? g_ascii_strdown(begin + 1, end - begin - 1)
-                                  : g_strdelimit(g_strdup(from->address), "@", '.');
-}
-
-static bool describe(ListFolder *from, GError **error)
+bool ezmlm_move(const char *directory, Moving *moving, GError **error)
 {
     static const ListFolderReader reader = {read_settings, tell_behind, move_members, move_waiting};
-    g_autofree char *local = first_line(from, "outlocal"), *host = first_line(from, "outhost");
-    g_autofree char *number = first_line(from, "num");
+    g_autoptr(GHashTable) texts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    ListFolder from = {.moving = moving, .directory = directory, .list_id = (char *)directory, .texts = texts};
+    if (!load(&from, known, error))
+        return false;
+    g_autofree char *local = first_line(&from, "outlocal"), *host = first_line(&from, "outhost");
+    g_autofree char *number = first_line(&from, "num"), *id = first_line(&from, "listid");
     if (!local || !host)
-        return moving_no_list(from->directory, "ezmlm", local ? "outhost" : "outlocal", error);
+        return moving_no_list(directory, "ezmlm", local ? "outhost" : "outlocal", error);
     g_autofree char *address = g_strdup_printf("%s@%s", local, host), *lower = g_ascii_strdown(address, -1);
     if (!mailbox_valid(lower))
-        return fail(error, FAIL_CONFIG, "%s: outlocal and outhost name no address", from->directory);
-    if (list_folder_has(from, "subdb") || list_folder_has(from, "sql"))
+        return fail(error, FAIL_CONFIG, "%s: outlocal and outhost name no address", directory);
+    if (list_folder_has(&from, "subdb") || list_folder_has(&from, "sql"))
         return fail(error, FAIL_CONFIG,
                     "%s: its members are in a database (subdb, sql): bring them into files first, by "
                     "ezmlm-list and ezmlm-sub",
-                    from->directory);
-    from->address = lower;
-    g_autofree char *list_id = list_id_of(from);
-    from->list_id = list_id;
-    from->posts = number ? g_ascii_strtoll(number, NULL, 10) : 0;
-    from->created_at = list_folder_time(from, "key");
-    from->last_post_at = list_folder_time(from, "num");
-    return list_folder_move(from, &reader, error);
-}
-
-bool ezmlm_move(const char *directory, Moving *moving, GError **error)
-{
-    g_autoptr(GHashTable) texts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    ListFolder from = {.moving = moving, .directory = directory, .list_id = (char *)directory, .texts = texts};
-    return load(&from, known, error) && describe(&from, error);
+                    directory);
+    /* listid may be "Talk <talk.example.com>". */
+    char *begin = id ? strchr(id, '<') : NULL, *end = begin ? strchr(begin, '>') : NULL;
+    g_autofree char *list_id = end && end > begin + 1 ? g_ascii_strdown(begin + 1, end - begin - 1)
+                                                      : g_strdelimit(g_strdup(lower), "@", '.');
+    from.address = lower;
+    from.list_id = list_id;
+    from.posts = number ? g_ascii_strtoll(number, NULL, 10) : 0;
+    from.created_at = list_folder_time(&from, "key");
+    from.last_post_at = list_folder_time(&from, "num");
+    return list_folder_move(&from, &reader, error);
 }

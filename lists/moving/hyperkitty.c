@@ -90,14 +90,6 @@ static bool is_token(const char *text)
            strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+!#$&^") == strlen(text);
 }
 
-/* A type that a part in base64 may have. */
-static bool is_type(const char *text)
-{
-    g_auto(GStrv) halves = g_strsplit(text, "/", 3);
-    return g_strv_length(halves) == 2 && is_token(halves[0]) && is_token(halves[1]) &&
-           g_ascii_strcasecmp(halves[0], "message") != 0 && g_ascii_strcasecmp(halves[0], "multipart") != 0;
-}
-
 /* Text as one part: as it is where lines may be so long and none can be taken for the boundary (NULL: there is none),
  * else in base64. */
 static void append_text(GString *out, const char *text, const char *boundary)
@@ -135,6 +127,80 @@ static void append_id(GString *out, const char *name, const char *id)
     g_string_append(out, ">\n");
 }
 
+/* ---- files ---- */
+
+/* The file's content, from the row or from the folder; NULL: it is nowhere. */
+static GBytes *file_content(const HyperkittyReading *self, ForeignRows *rows, const char *email, const char *hash)
+{
+    size_t length;
+    const void *bytes = foreign_bytes(rows, 4, &length);
+    if (!mm_flag(foreign_text(rows, 5))) /* of no bytes there may be no pointer either */
+        return g_bytes_new(bytes, bytes ? length : 0);
+    const char *counter = foreign_text(rows, 0), *at = strrchr(self->name, '@');
+    if (!self->from->files || !counter || !at || strchr(self->name, '/') || strstr(self->name, ".."))
+        return NULL;
+    g_autofree char *list = g_strndup(self->name, (size_t)(at - self->name));
+    g_autofree char *path = g_strdup_printf("%s/%s/%s/%.2s/%.2s/%.2s/%s/%s", self->from->files, at + 1, list, hash,
+                                            hash + 2, hash + 4, email, counter);
+    return moving_read_file(self->from->files, path, NULL);
+}
+
+/* Append a part for each file of the mail, each behind the boundary. */
+static bool append_files(HyperkittyReading *self, GString *out, const char *email, const char *hash,
+                         const char *boundary, GError **error)
+{
+    bool more = true;
+    g_autoptr(ForeignRows)
+        rows = foreign_query(self->from->database,
+                             "SELECT `counter`, `name`, `content_type`, `encoding`, content, "
+                             "`CASE WHEN content IS NULL THEN 1 ELSE 0 END` FROM hyperkitty_attachment "
+                             "WHERE email_id = CAST($1 AS @number@) ORDER BY counter",
+                             email, error);
+    while (rows && more) {
+        if (!foreign_next(rows, &more, error))
+            return false;
+        g_autoptr(GBytes) content = more ? file_content(self, rows, email, hash) : NULL;
+        if (!more || !content || g_bytes_get_size(content) / 3 * 4 + out->len > MBOX_MAIL_MAX - (64 << 10)) {
+            self->counts->files_lost += more;
+            continue;
+        }
+        size_t length;
+        const void *bytes = g_bytes_get_data(content, &length);
+        const char *name = foreign_text(rows, 1), *type = foreign_text(rows, 2), *charset = foreign_text(rows, 3);
+        g_autofree char *safe = file_name_safe(name ? name : "", NAME_MAX_BYTES);
+        g_autofree char *escaped = g_uri_escape_string(safe, NULL, false);
+        /* A part in base64 may have any type but those of mails and of several parts. */
+        g_auto(GStrv) halves = g_strsplit(type ? type : "", "/", 3);
+        bool typed = g_strv_length(halves) == 2 && is_token(halves[0]) && is_token(halves[1]) &&
+                     g_ascii_strcasecmp(halves[0], "message") != 0 && g_ascii_strcasecmp(halves[0], "multipart") != 0;
+        g_string_append_printf(out, "\n--%s\nContent-Type: %s", boundary, typed ? type : "application/octet-stream");
+        if (typed && charset && is_token(charset))
+            g_string_append_printf(out, "; charset=%s", charset);
+        g_string_append(out, "\nContent-Transfer-Encoding: base64\nContent-Disposition: attachment");
+        if (*escaped)
+            g_string_append_printf(out, ";\n filename*=UTF-8''%s", escaped);
+        g_string_append(out, "\n\n");
+        append_base64(out, bytes, length);
+    }
+    return rows != NULL;
+}
+
+/* ---- rows ---- */
+
+enum { ID, MESSAGE_ID, SENDER_NAME, SENDER, SUBJECT, CONTENT, DATE, ZONE, ANSWERS, ARCHIVED };
+
+static const char mails_sql[] =
+    "SELECT `e.id`, `e.message_id`, `e.sender_name`, `e.sender_id`, `e.subject`, `e.content`, `e.date`, `e.timezone`,"
+    " `e.in_reply_to`, `e.archived_date`, `(SELECT count(*) FROM hyperkitty_attachment a WHERE a.email_id = e.id)`"
+    " FROM hyperkitty_email e WHERE e.mailinglist_id = CAST($1 AS @number@) ORDER BY e.id";
+#define FILES (ARCHIVED + 1)
+
+static const char *text_of(ForeignRows *rows, int column)
+{
+    const char *text = foreign_text(rows, column);
+    return text ? text : "";
+}
+
 static void append_from(GString *out, const char *name, const char *address)
 {
     g_autofree char *line = g_strdelimit(g_utf8_make_valid(name ? name : "", -1), "\r\n", ' ');
@@ -167,111 +233,6 @@ static void append_date(GString *out, int64_t date, int64_t offset)
                            (int)ABS(offset) / 60, (int)ABS(offset) % 60);
 }
 
-/* ---- files ---- */
-
-/* The file's content, from the row or from the folder; NULL: it is nowhere. */
-static GBytes *file_content(const HyperkittyReading *self, ForeignRows *rows, const char *email, const char *hash)
-{
-    size_t length;
-    const void *bytes = foreign_bytes(rows, 4, &length);
-    if (!mm_flag(foreign_text(rows, 5))) /* of no bytes there may be no pointer either */
-        return g_bytes_new(bytes, bytes ? length : 0);
-    const char *counter = foreign_text(rows, 0), *at = strrchr(self->name, '@');
-    if (!self->from->files || !counter || !at || strchr(self->name, '/') || strstr(self->name, ".."))
-        return NULL;
-    g_autofree char *list = g_strndup(self->name, (size_t)(at - self->name));
-    g_autofree char *path = g_strdup_printf("%s/%s/%s/%.2s/%.2s/%.2s/%s/%s", self->from->files, at + 1, list, hash,
-                                            hash + 2, hash + 4, email, counter);
-    return moving_read_file(self->from->files, path, NULL);
-}
-
-static void append_file(GString *out, ForeignRows *rows, GBytes *content)
-{
-    size_t length;
-    const void *bytes = g_bytes_get_data(content, &length);
-    const char *name = foreign_text(rows, 1), *type = foreign_text(rows, 2), *charset = foreign_text(rows, 3);
-    g_autofree char *safe = file_name_safe(name ? name : "", NAME_MAX_BYTES);
-    g_autofree char *escaped = g_uri_escape_string(safe, NULL, false);
-    bool typed = type && is_type(type);
-    g_string_append_printf(out, "Content-Type: %s", typed ? type : "application/octet-stream");
-    if (typed && charset && is_token(charset))
-        g_string_append_printf(out, "; charset=%s", charset);
-    g_string_append(out, "\nContent-Transfer-Encoding: base64\nContent-Disposition: attachment");
-    if (*escaped)
-        g_string_append_printf(out, ";\n filename*=UTF-8''%s", escaped);
-    g_string_append(out, "\n\n");
-    append_base64(out, bytes, length);
-}
-
-/* Append a part for each file of the mail, each behind the boundary. */
-static bool append_files(HyperkittyReading *self, GString *out, const char *email, const char *hash,
-                         const char *boundary, GError **error)
-{
-    bool more = true;
-    g_autoptr(ForeignRows)
-        rows = foreign_query(self->from->database,
-                             "SELECT `counter`, `name`, `content_type`, `encoding`, content, "
-                             "`CASE WHEN content IS NULL THEN 1 ELSE 0 END` FROM hyperkitty_attachment "
-                             "WHERE email_id = CAST($1 AS @number@) ORDER BY counter",
-                             email, error);
-    while (rows && more) {
-        if (!foreign_next(rows, &more, error))
-            return false;
-        g_autoptr(GBytes) content = more ? file_content(self, rows, email, hash) : NULL;
-        if (!more || !content || g_bytes_get_size(content) / 3 * 4 + out->len > MBOX_MAIL_MAX - (64 << 10)) {
-            self->counts->files_lost += more;
-            continue;
-        }
-        g_string_append_printf(out, "\n--%s\n", boundary);
-        append_file(out, rows, content);
-    }
-    return rows != NULL;
-}
-
-/* ---- rows ---- */
-
-enum { ID, MESSAGE_ID, SENDER_NAME, SENDER, SUBJECT, CONTENT, DATE, ZONE, ANSWERS, ARCHIVED };
-
-static const char mails_sql[] =
-    "SELECT `e.id`, `e.message_id`, `e.sender_name`, `e.sender_id`, `e.subject`, `e.content`, `e.date`, `e.timezone`,"
-    " `e.in_reply_to`, `e.archived_date`, `(SELECT count(*) FROM hyperkitty_attachment a WHERE a.email_id = e.id)`"
-    " FROM hyperkitty_email e WHERE e.mailinglist_id = CAST($1 AS @number@) ORDER BY e.id";
-#define FILES (ARCHIVED + 1)
-
-static const char *text_of(ForeignRows *rows, int column)
-{
-    const char *text = foreign_text(rows, column);
-    return text ? text : "";
-}
-
-/* Make the mail of a row. */
-static bool make_mail(HyperkittyReading *self, ForeignRows *rows, const char *hash, GString *out, GError **error)
-{
-    /* Of the row, since a query for files may read on in the same connection. */
-    g_autofree char *content = g_utf8_make_valid(text_of(rows, CONTENT), -1), *email = g_strdup(text_of(rows, ID));
-    bool files = mm_integer(foreign_text(rows, FILES), 0) > 0;
-    append_from(out, foreign_text(rows, SENDER_NAME), text_of(rows, SENDER));
-    append_field(out, "To", self->name);
-    append_field(out, "Subject", text_of(rows, SUBJECT));
-    if (mm_time(foreign_text(rows, DATE)) > 0)
-        append_date(out, mm_time(foreign_text(rows, DATE)), mm_integer(foreign_text(rows, ZONE), 0));
-    append_id(out, "Message-ID", text_of(rows, MESSAGE_ID));
-    if (*text_of(rows, ANSWERS))
-        append_id(out, "In-Reply-To", text_of(rows, ANSWERS));
-    g_string_append(out, "MIME-Version: 1.0\n");
-    if (!files) {
-        append_text(out, content, NULL);
-        return true;
-    }
-    g_autofree char *boundary = g_strdup_printf("=_%s_0", hash); /* base64 has no such line */
-    g_string_append_printf(out, "Content-Type: multipart/mixed; boundary=\"%s\"\n\n--%s\n", boundary, boundary);
-    append_text(out, content, boundary);
-    if (!append_files(self, out, email, hash, boundary, error))
-        return false;
-    g_string_append_printf(out, "\n--%s--\n", boundary);
-    return true;
-}
-
 static bool take_row(HyperkittyReading *self, ForeignRows *rows, GError **error)
 {
     bool known;
@@ -287,10 +248,30 @@ static bool take_row(HyperkittyReading *self, ForeignRows *rows, GError **error)
         self->counts->known++;
         return true;
     }
+    /* Copies of the row, since a query for files may read on in the same connection. */
+    g_autofree char *content = g_utf8_make_valid(text_of(rows, CONTENT), -1), *email = g_strdup(text_of(rows, ID));
     g_autofree char *hash = message_id_hash(id);
+    bool files = mm_integer(foreign_text(rows, FILES), 0) > 0;
     g_autoptr(GString) out = g_string_new(NULL);
-    if (!make_mail(self, rows, hash, out, error))
-        return false;
+    append_from(out, foreign_text(rows, SENDER_NAME), text_of(rows, SENDER));
+    append_field(out, "To", self->name);
+    append_field(out, "Subject", text_of(rows, SUBJECT));
+    if (mm_time(foreign_text(rows, DATE)) > 0)
+        append_date(out, mm_time(foreign_text(rows, DATE)), mm_integer(foreign_text(rows, ZONE), 0));
+    append_id(out, "Message-ID", text_of(rows, MESSAGE_ID));
+    if (*text_of(rows, ANSWERS))
+        append_id(out, "In-Reply-To", text_of(rows, ANSWERS));
+    g_string_append(out, "MIME-Version: 1.0\n");
+    if (files) {
+        g_autofree char *boundary = g_strdup_printf("=_%s_0", hash); /* base64 has no such line */
+        g_string_append_printf(out, "Content-Type: multipart/mixed; boundary=\"%s\"\n\n--%s\n", boundary, boundary);
+        append_text(out, content, boundary);
+        if (!append_files(self, out, email, hash, boundary, error))
+            return false;
+        g_string_append_printf(out, "\n--%s--\n", boundary);
+    } else {
+        append_text(out, content, NULL);
+    }
     self->counts->mails++;
     return from->take(out, mm_time(foreign_text(rows, ARCHIVED)), from->data, error);
 }
@@ -305,16 +286,6 @@ static bool count_mails(const HyperkittyReading *self, uint64_t *total, GError *
         return false;
     *total = more ? (uint64_t)mm_integer(foreign_text(rows, 0), 0) : 0;
     return true;
-}
-
-static bool take_all(HyperkittyReading *self, GError **error)
-{
-    bool more = true;
-    g_autoptr(ForeignRows) rows = foreign_query(self->from->database, mails_sql, self->list, error);
-    while (rows && more)
-        if (!foreign_next(rows, &more, error) || (more && !take_row(self, rows, error)))
-            return false;
-    return rows != NULL;
 }
 
 bool hyperkitty_count(Foreign *database, const char *list_id, const char *address, bool *there, uint64_t *total,
@@ -337,7 +308,12 @@ bool hyperkitty_read(const HyperKitty *from, HyperKittyCounts *counts, uint64_t 
 {
     HyperkittyReading self = {.from = from, .counts = counts};
     bool done = hyperkitty_check(from->database, error) && find_list(&self, error) &&
-                (!total || count_mails(&self, total, error)) && take_all(&self, error);
+                (!total || count_mails(&self, total, error)), more = done;
+    g_autoptr(ForeignRows) rows = done ? foreign_query(from->database, mails_sql, self.list, error) : NULL;
+    done = rows != NULL;
+    while (done && more)
+        done = foreign_next(rows, &more, error) && (!more || take_row(&self, rows, error));
+    g_clear_pointer(&rows, foreign_rows_free);
     g_free(self.list);
     g_free(self.name);
     return done;

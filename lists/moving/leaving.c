@@ -36,25 +36,28 @@ static json_t *text_json(const void *bytes, size_t length)
     return json_string(valid);
 }
 
-static json_t *choice_json(const char *words, int64_t place)
-{
-    g_auto(GStrv) all = g_strsplit(words, "|", -1);
-    return place >= 0 && place < (int64_t)g_strv_length(all) ? json_string(all[place]) : json_integer(place);
-}
-
 static json_t *value_json(const CarryField *field, const Value *value)
 {
     char id[CARRY_ID_SIZE];
     switch (field->type) {
-    case CARRY_INTEGER: return json_integer(value->integer);
-    case CARRY_BOOL: return json_boolean(value->integer != 0);
-    case CARRY_CHOICE: return choice_json(field->words, value->integer);
-    case CARRY_ID: carry_id(value->integer, id); return json_string(id);
+    case CARRY_INTEGER:
+        return json_integer(value->integer);
+    case CARRY_BOOL:
+        return json_boolean(value->integer != 0);
+    case CARRY_CHOICE: {
+        g_auto(GStrv) words = g_strsplit(field->words, "|", -1);
+        bool known = value->integer >= 0 && value->integer < (int64_t)g_strv_length(words);
+        return known ? json_string(words[value->integer]) : json_integer(value->integer);
+    }
+    case CARRY_ID:
+        carry_id(value->integer, id);
+        return json_string(id);
     case CARRY_BYTES: {
         g_autofree char *coded = g_base64_encode(value->data, value->length);
         return json_string(coded);
     }
-    default: return text_json(value->data, value->length);
+    default:
+        return text_json(value->data, value->length);
     }
 }
 
@@ -95,17 +98,6 @@ static bool put_kinds(Leaving *out, bool of_list, GError **error)
     return true;
 }
 
-static json_t *settings_json(const List *list)
-{
-    json_t *settings = json_object();
-    for (const ListSetting *row = list_settings; row->name; row++) {
-        g_autofree char *value = row->type == SETTING_PASSWORD ? NULL : list_get(list, row->name, NULL);
-        if (value)
-            json_object_set_new(settings, row->name, text_json(value, strlen(value)));
-    }
-    return settings;
-}
-
 static bool put_list_line(Leaving *out, GError **error)
 {
     CarryList more = {.list_id = out->list_id};
@@ -127,7 +119,13 @@ static bool put_list_line(Leaving *out, GError **error)
         json_object_set_new(line, "moderator_password", json_string(hash));
     if (system && !g_str_equal(system, "listrunner"))
         json_object_set_new(line, "came_from", json_string(system));
-    json_object_set_new(line, "settings", settings_json(list));
+    json_t *settings = json_object();
+    for (const ListSetting *row = list_settings; row->name; row++) {
+        g_autofree char *value = row->type == SETTING_PASSWORD ? NULL : list_get(list, row->name, NULL);
+        if (value)
+            json_object_set_new(settings, row->name, text_json(value, strlen(value)));
+    }
+    json_object_set_new(line, "settings", settings);
     return put(out, line, error);
 }
 

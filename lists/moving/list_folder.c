@@ -163,25 +163,19 @@ static bool is_usual(const char *const *usual, const char *line)
     return *usual != NULL;
 }
 
-/* "Reply-To: talk@example.com" */
-static void set_reply(const ListFolder *from, GPtrArray *settings, const char *key, const char *value)
-{
-    g_autofree char *address = g_strstrip(g_strdup(value));
-    bool own = mailbox_same(address, from->address);
-    set(settings, "reply_goes_to_list", key, own ? "point_to_list" : "explicit_header");
-    set(settings, "reply_to_address", key, own ? "" : address);
-    set(settings, "first_strip_reply_to", key, "yes");
-}
-
 void list_folder_fields(ListFolder *from, GPtrArray *settings, const char *added, const char *removed,
                         const char *const *usual)
 {
     static const char reply[] = "Reply-To";
     g_auto(GStrv) more = list_folder_lines(from, added), fewer = list_folder_lines(from, removed);
     for (char **line = more; *line; line++)
-        if (g_ascii_strncasecmp(*line, reply, strlen(reply)) == 0 && (*line)[strlen(reply)] == ':')
-            set_reply(from, settings, added, *line + strlen(reply) + 1);
-        else if (!is_usual(usual, *line))
+        if (g_ascii_strncasecmp(*line, reply, strlen(reply)) == 0 && (*line)[strlen(reply)] == ':') {
+            g_autofree char *address = g_strstrip(g_strdup(*line + strlen(reply) + 1));
+            bool own = mailbox_same(address, from->address);
+            set(settings, "reply_goes_to_list", added, own ? "point_to_list" : "explicit_header");
+            set(settings, "reply_to_address", added, own ? "" : address);
+            set(settings, "first_strip_reply_to", added, "yes");
+        } else if (!is_usual(usual, *line))
             moving_tell(from->moving, MOVING_LOST, from->list_id, added, "%s", *line);
     for (char **line = fewer; *line; line++)
         if (g_ascii_strncasecmp(*line, reply, strlen(reply)) == 0)
@@ -218,17 +212,6 @@ bool list_folder_waiting(ListFolder *from, const char *folder, ListFolderTake *t
            (whole || (list_folder_each(from, folder, take, (void *)list, error) && moving_end(from->moving, error)));
 }
 
-/* The author's address; g_free(). */
-static char *author_of(GBytes *message)
-{
-    g_autoptr(Message) parsed = message_new(message);
-    g_autofree char *value = message_value(parsed, "From");
-    g_autoptr(GPtrArray) addresses = address_list_new();
-    address_parse(value ? value : "", value ? strlen(value) : 0, addresses);
-    const Address *first = addresses->len > 0 ? addresses->pdata[0] : NULL;
-    return g_strdup(first ? first->mailbox : "");
-}
-
 bool list_folder_held(ListFolder *from, const List *list, const char *file, const char *path, GError **error)
 {
     GError *why = NULL;
@@ -236,7 +219,11 @@ bool list_folder_held(ListFolder *from, const List *list, const char *file, cons
     g_autoptr(GBytes) message = moving_read_file(from->directory, path, &why);
     if (!message)
         return list_folder_pass_over(from, file, why, error);
-    g_autofree char *author = author_of(message);
+    g_autoptr(Message) parsed = message_new(message);
+    g_autofree char *value = message_value(parsed, "From");
+    g_autoptr(GPtrArray) addresses = address_list_new();
+    address_parse(value ? value : "", value ? strlen(value) : 0, addresses);
+    char *author = addresses->len > 0 ? ((const Address *)addresses->pdata[0])->mailbox : (char *)"";
     Held held = {.list_id = from->list_id,
                  .sender = author,
                  .reason = (char *)"it waited for a moderator before the list moved here",

@@ -135,27 +135,6 @@ LeavingFile *leaving_open(FILE *file, GError **error)
 
 /* ---- values ---- */
 
-static bool find_word(const char *words, const char *word, int64_t *place)
-{
-    g_auto(GStrv) all = g_strsplit(words, "|", -1);
-    for (*place = 0; all[*place]; ++*place)
-        if (g_str_equal(all[*place], word))
-            return true;
-    return false;
-}
-
-/* owned takes what the value borrows. */
-static bool read_bytes(const char *text, size_t length, Value *value, GPtrArray *owned)
-{
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t good = strspn(text, letters);
-    if (length % 4 != 0 || length - good > 2 || strspn(text + good, "=") != length - good)
-        return false;
-    g_ptr_array_add(owned, g_base64_decode(text, &value->length));
-    value->data = owned->pdata[owned->len - 1];
-    return true;
-}
-
 /* Text that may stand in a field of a letter. */
 static bool is_name(const char *text)
 {
@@ -164,9 +143,12 @@ static bool is_name(const char *text)
     return text && !*text;
 }
 
+/* owned takes what the value borrows. */
 static bool read_value(const CarryField *field, const json_t *json, Value *value, GPtrArray *owned)
 {
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const char *text = json_string_value(json);
+    size_t length = json_string_length(json);
     bool is_text = field->type == CARRY_TEXT || field->type == CARRY_EMAIL || field->type == CARRY_NAME;
     *value = (Value){.type = is_text                      ? VALUE_TEXT
                              : field->type == CARRY_BYTES ? VALUE_BLOB
@@ -181,17 +163,27 @@ static bool read_value(const CarryField *field, const json_t *json, Value *value
     case CARRY_BOOL:
         value->integer = json_is_true(json);
         return json_is_boolean(json);
-    case CARRY_CHOICE:
-        return text && find_word(field->words, text, &value->integer);
+    case CARRY_CHOICE: {
+        g_auto(GStrv) words = g_strsplit(text ? field->words : "", "|", -1);
+        while (words[value->integer] && !g_str_equal(words[value->integer], text))
+            value->integer++;
+        return words[value->integer] != NULL;
+    }
     case CARRY_ID:
         return text && carry_id_parse(text, &value->integer);
     case CARRY_OBJECT:
         return json_is_object(json);
-    case CARRY_BYTES:
-        return text && read_bytes(text, json_string_length(json), value, owned);
+    case CARRY_BYTES: {
+        size_t good = text ? strspn(text, letters) : 0;
+        if (!text || length % 4 != 0 || length - good > 2 || strspn(text + good, "=") != length - good)
+            return false;
+        g_ptr_array_add(owned, g_base64_decode(text, &value->length));
+        value->data = owned->pdata[owned->len - 1];
+        return true;
+    }
     default:
         value->data = text;
-        value->length = json_string_length(json);
+        value->length = length;
         return field->type == CARRY_NAME ? is_name(text) : text != NULL;
     }
 }
@@ -205,7 +197,9 @@ static void tell_unknown(LeavingFile *from, const char *row, const char *field)
         moving_tell(from->moving, MOVING_LOST, place, name, "it is not known here; more of them are not told");
 }
 
-static void check_names(LeavingFile *from, const char *row, const CarryField *fields, json_t *line)
+/* All fields of a row; false with refusal. owned takes what values borrow. */
+static bool read_fields(LeavingFile *from, json_t *line, const CarryField *fields, Value *values, GPtrArray *owned,
+                        GError **refusal)
 {
     const char *name;
     json_t *value;
@@ -214,20 +208,13 @@ static void check_names(LeavingFile *from, const char *row, const CarryField *fi
         while (field->name && !g_str_equal(field->name, name))
             field++;
         if (!field->name && !g_str_equal(name, "row") && !g_str_equal(name, "list"))
-            tell_unknown(from, row, name);
+            tell_unknown(from, text_at(line, "row"), name);
     }
-}
-
-/* All fields of a row; false with refusal. owned takes what values borrow. */
-static bool read_fields(LeavingFile *from, json_t *line, const CarryField *fields, Value *values, GPtrArray *owned,
-                        GError **refusal)
-{
-    check_names(from, text_at(line, "row"), fields, line);
     for (int i = 0; fields[i].name; i++) {
-        const json_t *value = json_object_get(line, fields[i].name);
-        if (!read_value(&fields[i], value, &values[i], owned))
+        const json_t *found = json_object_get(line, fields[i].name);
+        if (!read_value(&fields[i], found, &values[i], owned))
             return fail(refusal, FAIL_NEVER, "its field %s %s", fields[i].name,
-                        value ? "has a value that is not allowed" : "is missing");
+                        found ? "has a value that is not allowed" : "is missing");
     }
     return true;
 }
@@ -260,20 +247,6 @@ static char *key_of(const CarryKind *kind, const json_t *line)
                            json_is_string(value)    ? json_string_value(value)
                            : json_is_integer(value) ? number
                                                     : "");
-}
-
-static bool write_row(LeavingFile *from, const CarryKind *kind, const Value *values, const MovingThing *thing,
-                      GError **error)
-{
-    bool known = false;
-    GError *refusal = NULL;
-    bool done = carry_write(from->moving->site.store, kind, from->list_id, values, &known, &refusal);
-    if (g_error_matches(refusal, FAIL, FAIL_EXISTS)) { /* of an address: its third field is the user */
-        moving_tell(from->moving, MOVING_CHANGED, thing->place, thing->key, "%s", refusal->message);
-        g_array_append_val(from->users, values[2].integer);
-    } else if (done && known)
-        done = fail(&refusal, FAIL_EXISTS, "known");
-    return moving_judge(from->moving, done, refusal, thing, NULL, error);
 }
 
 /* All texts of the row but secrets, for the report; g_free(). */
@@ -327,65 +300,56 @@ static bool cut_to_list(LeavingFile *from, const CarryKind *kind, json_t *line)
     return (kind->hook != CARRY_HELD && kind->hook != CARRY_SCHEDULED) || cut_post(from, line);
 }
 
-static bool write_template(LeavingFile *from, const json_t *line, GError **error)
-{
-    const char *uri = text_at(line, "uri"), *user = text_at(line, "username"), *password = text_at(line, "password");
-    const TemplateText text = {.name = (char *)text_at(line, "name"),
-                               .place = from->list_id,
-                               .language = (char *)text_at(line, "language"),
-                               .uri = (char *)(uri ? uri : ""),
-                               .username = (char *)(user ? user : ""),
-                               .password = (char *)(password ? password : ""),
-                               .text = (char *)(uri && *uri ? NULL : text_at(line, "text")),
-                               .fault = (char *)""};
-    return moving_template(from->moving, &text, error);
-}
-
-static bool write_domain(LeavingFile *from, const json_t *line, GError **error)
-{
-    const MovingDomain domain = {text_at(line, "mail_host"), text_at(line, "description"),
-                                 text_at(line, "alias_domain")};
-    if (!from->moving->site.of_site) { /* the one of a list that comes is made with it */
-        bool more = (domain.description && *domain.description) || domain.alias;
-        return !more || !moving_may_site(from->moving, "domain", domain.mail_host);
-    }
-    return moving_domain(from->moving, &domain, error);
-}
-
 static bool move_row(LeavingFile *from, const CarryKind *kind, json_t *line, GError **error)
 {
+    Moving *moving = from->moving;
     Value values[CARRY_FIELDS_MAX];
     GError *refusal = NULL;
     g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
     g_autofree char *place = g_strdup_printf("line %" G_GUINT64_FORMAT, from->line), *key = key_of(kind, line);
     const MovingThing thing = {counted_as(kind), place, key};
+    bool of_list = kind->reach == CARRY_OF_LIST && !moving->site.of_site;
     if (kind->reach != CARRY_OF_LIST && kind->insert && !may_site(from, kind, line))
         return true;
-    if (kind->reach == CARRY_OF_LIST && !from->moving->site.of_site && !cut_to_list(from, kind, line))
-        return moving_may_site(from->moving, kind->name, NULL), true;
-    if (!moving_work(from->moving, error))
+    if (of_list && !cut_to_list(from, kind, line))
+        return moving_may_site(moving, kind->name, NULL), true;
+    if (!moving_work(moving, error))
         return false;
-    bool of_list = kind->reach == CARRY_OF_LIST && !from->moving->site.of_site;
     bool good = read_fields(from, line, kind->fields, values, owned, &refusal);
     if (good && of_list && kind->hook == CARRY_MEMBER)
-        good = moving_member_address(from->moving, from->list_id, (Role)values[1].integer, text_at(line, "email"),
-                                     &refusal);
+        good = moving_member_address(moving, from->list_id, (Role)values[1].integer, text_at(line, "email"), &refusal);
     if (!good)
-        return moving_judge(from->moving, false, refusal, &thing, NULL, error);
-    if (of_list && g_str_equal(kind->name, "template"))
-        return write_template(from, line, error);
-    return (kind->insert ? write_row(from, kind, values, &thing, error) : write_domain(from, line, error)) &&
-           moving_step(from->moving, error);
-}
+        return moving_judge(moving, false, refusal, &thing, NULL, error);
 
-/* Users who have no address here, for all were another's. */
-static bool drop_users(LeavingFile *from, GError **error)
-{
-    for (guint i = 0; i < from->users->len; i++)
-        if (!carry_drop_user(from->moving->site.store, g_array_index(from->users, int64_t, i), error))
-            return false;
-    g_array_set_size(from->users, 0);
-    return true;
+    if (of_list && g_str_equal(kind->name, "template")) {
+        const char *uri = text_at(line, "uri"), *user = text_at(line, "username");
+        const char *password = text_at(line, "password");
+        const TemplateText text = {.name = (char *)text_at(line, "name"),
+                                   .place = from->list_id,
+                                   .language = (char *)text_at(line, "language"),
+                                   .uri = (char *)(uri ? uri : ""),
+                                   .username = (char *)(user ? user : ""),
+                                   .password = (char *)(password ? password : ""),
+                                   .text = (char *)(uri && *uri ? NULL : text_at(line, "text")),
+                                   .fault = (char *)""};
+        return moving_template(moving, &text, error);
+    }
+    if (!kind->insert) {
+        const MovingDomain domain = {text_at(line, "mail_host"), text_at(line, "description"),
+                                     text_at(line, "alias_domain")};
+        bool more = (domain.description && *domain.description) || domain.alias;
+        if (moving->site.of_site ? !moving_domain(moving, &domain, error)
+                                 : more && moving_may_site(moving, "domain", domain.mail_host))
+            return false; /* the domain of a list that comes alone is made with it */
+        return moving_step(moving, error);
+    }
+    bool known = false, done = carry_write(moving->site.store, kind, from->list_id, values, &known, &refusal);
+    if (g_error_matches(refusal, FAIL, FAIL_EXISTS)) { /* of an address: its third field is the user */
+        moving_tell(moving, MOVING_CHANGED, place, key, "%s", refusal->message);
+        g_array_append_val(from->users, values[2].integer);
+    } else if (done && known)
+        done = fail(&refusal, FAIL_EXISTS, "known");
+    return moving_judge(moving, done, refusal, &thing, NULL, error) && moving_step(moving, error);
 }
 
 /* ---- lists ---- */
@@ -402,21 +366,6 @@ static const CarryField list_fields[] = {
     {"settings", CARRY_OBJECT, NULL, false, false},
     {NULL, CARRY_TEXT, NULL, false, false},
 };
-
-/* Note from which system the list came to the other Listrunner: its old addresses are known by that. */
-static bool note_system(LeavingFile *from, const char *system, GError **error)
-{
-    static const char *const systems[] = {"mailman2", "mailman3", "mlmmj", "ezmlm", "sympa", NULL};
-    if (!system)
-        return true;
-    g_autofree char *place = g_strdup_printf("line %" G_GUINT64_FORMAT, from->line);
-    g_autofree char *name = g_strdup_printf("%s: by way of another Listrunner: %s", system, from->list_id);
-    if (g_strv_contains(systems, system))
-        return bring_note(from->moving->site.store, name, from->list_id, error);
-    moving_tell(from->moving, MOVING_LEFT_OUT, place, "came_from",
-                "\"%s\" is not known; allowed: mailman2, mailman3, mlmmj, ezmlm, sympa", system);
-    return true;
-}
 
 typedef struct LineMaking {
     LeavingFile *from;
@@ -466,8 +415,20 @@ static bool make_list(void *data, List **made, GError **error)
         return true;
     if (!from->moving->site.of_site) /* a list that was removed may have left an archive, which is not this one's */
         more.archive = (*made)->archive;
-    return carry_write_list(from->moving->site.store, &more, error) &&
-           note_system(from, text_at(line, "came_from"), error);
+    if (!carry_write_list(from->moving->site.store, &more, error))
+        return false;
+
+    /* Old addresses of the list are known by the system from which it came to the other Listrunner. */
+    static const char *const systems[] = {"mailman2", "mailman3", "mlmmj", "ezmlm", "sympa", NULL};
+    const char *system = text_at(line, "came_from");
+    if (system && g_strv_contains(systems, system)) {
+        g_autofree char *note = g_strdup_printf("%s: by way of another Listrunner: %s", system, from->list_id);
+        return bring_note(from->moving->site.store, note, from->list_id, error);
+    }
+    if (system)
+        moving_tell(from->moving, MOVING_LEFT_OUT, place, "came_from",
+                    "\"%s\" is not known; allowed: mailman2, mailman3, mlmmj, ezmlm, sympa", system);
+    return true;
 }
 
 static bool begin_list(LeavingFile *from, json_t *line, GError **error)
@@ -490,22 +451,14 @@ static bool begin_list(LeavingFile *from, json_t *line, GError **error)
 
 static bool end_part(LeavingFile *from, GError **error)
 {
-    return !from->moving->part || (drop_users(from, error) && moving_end(from->moving, error));
-}
-
-static bool move_line(LeavingFile *from, json_t *line, GError **error)
-{
-    const char *name = text_at(line, "row"), *list_id = text_at(line, "list");
-    const CarryKind *kind = carry_kinds;
-    while (kind->name && !g_str_equal(kind->name, name))
-        kind++;
-    if (!kind->name) {
-        tell_unknown(from, name, NULL);
+    if (!from->moving->part)
         return true;
-    }
-    if (kind->of_list && (!list_id || g_strcmp0(list_id, from->list_id) != 0))
-        return fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT ": it stands behind another list", from->line);
-    return move_row(from, kind, line, error);
+    /* Users who have no address here, for all were another's. */
+    for (guint i = 0; i < from->users->len; i++)
+        if (!carry_drop_user(from->moving->site.store, g_array_index(from->users, int64_t, i), error))
+            return false;
+    g_array_set_size(from->users, 0);
+    return moving_end(from->moving, error);
 }
 
 static bool begin_site(LeavingFile *from, GError **error)
@@ -516,14 +469,14 @@ static bool begin_site(LeavingFile *from, GError **error)
 
 static bool move_any(LeavingFile *from, json_t *line, bool *end, GError **error)
 {
-    const char *kind = text_at(line, "row");
-    *end = g_str_equal(kind, "end");
+    const char *name = text_at(line, "row"), *list_id = text_at(line, "list");
+    *end = g_str_equal(name, "end");
     if (*end && number_at(line, "lines") != (int64_t)from->line)
         return fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT ": it should be line %" G_GINT64_FORMAT, from->line,
                     number_at(line, "lines"));
     if (*end)
         return end_part(from, error);
-    if (g_str_equal(kind, "list"))
+    if (g_str_equal(name, "list"))
         return end_part(from, error) && begin_list(from, line, error);
     /* People of a list stand before it where some lists were exported: they are no lines of the list before. */
     if (!json_object_get(line, "list") && from->list_id) {
@@ -532,7 +485,18 @@ static bool move_any(LeavingFile *from, json_t *line, bool *end, GError **error)
         if (!end_part(from, error) || !begin_site(from, error))
             return false;
     }
-    return from->pass || move_line(from, line, error);
+    if (from->pass)
+        return true;
+    const CarryKind *kind = carry_kinds;
+    while (kind->name && !g_str_equal(kind->name, name))
+        kind++;
+    if (!kind->name) {
+        tell_unknown(from, name, NULL);
+        return true;
+    }
+    if (kind->of_list && (!list_id || g_strcmp0(list_id, from->list_id) != 0))
+        return fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT ": it stands behind another list", from->line);
+    return move_row(from, kind, line, error);
 }
 
 bool leaving_move(LeavingFile *from, Moving *moving, GError **error)

@@ -26,15 +26,6 @@ static const char *const known[] = {
     "prefix",         "submod",      "subonlypost",   "tocc",          NULL,
 };
 
-static bool has_line(const ListFolder *from, const char *name, const char *wanted)
-{
-    g_auto(GStrv) lines = list_folder_lines(from, name);
-    bool found = false;
-    for (char **line = lines; *line; line++)
-        found |= mailbox_same(*line, wanted);
-    return found;
-}
-
 static bool read_control(ListFolder *from, const char *name, const char *path, void *data, GError **error)
 {
     (void)data;
@@ -48,19 +39,20 @@ static void set(GPtrArray *settings, const char *name, const char *key, const ch
     setting_list_add(settings, name, key, g_strdup(value));
 }
 
-static void set_posting(const ListFolder *from, GPtrArray *settings)
+static bool read_settings(ListFolder *from, GPtrArray *settings, GError **error)
 {
+    (void)error;
     const char *refused = list_folder_has(from, "modnonsubposts") ? "hold" : "reject";
     bool moderated = list_folder_has(from, "moderated"), few = list_folder_has(from, "modonlypost");
-    const char *key = few ? "modonlypost" : list_folder_has(from, "subonlypost") ? "subonlypost" : "moderated";
+    bool members = list_folder_has(from, "subonlypost");
     set(settings, "default_member_action", few ? "modonlypost" : "moderated",
         few         ? refused
         : moderated ? "hold"
                     : "defer");
-    set(settings, "default_nonmember_action", key,
-        few || list_folder_has(from, "subonlypost") ? refused
-        : moderated                                 ? "hold"
-                                                    : "accept");
+    set(settings, "default_nonmember_action", few ? "modonlypost" : members ? "subonlypost" : "moderated",
+        few || members ? refused
+        : moderated    ? "hold"
+                       : "accept");
     if (few) {
         g_autoptr(GString) words = g_string_new(NULL);
         g_auto(GStrv) moderators = list_folder_lines(from, "moderators");
@@ -68,42 +60,26 @@ static void set_posting(const ListFolder *from, GPtrArray *settings)
             setting_list_add_word(words, *one);
         set(settings, "accept_these_nonmembers", "moderators", words->str);
     }
-}
 
-static void set_joining(ListFolder *from, GPtrArray *settings)
-{
-    const char *key = list_folder_has(from, "closedlist") ? "closedlist" : "closedlistsub";
-    bool closed = list_folder_has(from, "closedlist") || list_folder_has(from, "closedlistsub"),
-         confirm = !list_folder_has(from, "nosubconfirm");
-    bool moderate = closed || list_folder_has(from, "submod");
+    bool to_all = list_folder_has(from, "closedlist"), closed = to_all || list_folder_has(from, "closedlistsub");
+    bool confirm = !list_folder_has(from, "nosubconfirm"), moderate = closed || list_folder_has(from, "submod");
     set(settings, "subscription_policy", moderate ? "submod" : "nosubconfirm",
         !moderate ? confirm ? "confirm" : "open"
         : confirm ? "confirm_then_moderate"
                   : "moderate");
     set(settings, "unsubscription_policy", "nosubconfirm", confirm ? "confirm" : "open");
     if (closed)
-        moving_tell(from->moving, MOVING_CHANGED, from->list_id, key, "whoever asks to join waits for a moderator%s",
-                    list_folder_has(from, "closedlist") ? ", and members can leave by mail" : "");
-}
+        moving_tell(from->moving, MOVING_CHANGED, from->list_id, to_all ? "closedlist" : "closedlistsub",
+                    "whoever asks to join waits for a moderator%s", to_all ? ", and members can leave by mail" : "");
 
-static void set_texts(const ListFolder *from, GPtrArray *settings)
-{
+    list_folder_fields(from, settings, "customheaders", "delheaders", (const char *const[]){NULL});
+    list_folder_footer(from, settings, "footer");
     g_auto(GStrv) prefix = list_folder_lines(from, "prefix"), addresses = list_folder_lines(from, "listaddress");
     g_autoptr(GString) aliases = g_string_new(NULL);
     for (char **other = *addresses ? addresses + 1 : addresses; *other; other++)
         setting_list_add_word(aliases, *other);
     setting_list_add(settings, "subject_prefix", "prefix", *prefix ? g_strconcat(*prefix, " ", NULL) : g_strdup(""));
     set(settings, "acceptable_aliases", "listaddress", aliases->str);
-}
-
-static bool read_settings(ListFolder *from, GPtrArray *settings, GError **error)
-{
-    (void)error;
-    set_posting(from, settings);
-    set_joining(from, settings);
-    list_folder_fields(from, settings, "customheaders", "delheaders", (const char *const[]){NULL});
-    list_folder_footer(from, settings, "footer");
-    set_texts(from, settings);
     set(settings, "require_explicit_destination", "tocc", list_folder_has(from, "tocc") ? "no" : "yes");
     set(settings, "admin_notify_mchanges", "notifysub", list_folder_has(from, "notifysub") ? "yes" : "no");
     set(settings, "respond_to_post_requests", "notifymod", list_folder_has(from, "notifymod") ? "yes" : "no");
@@ -153,22 +129,24 @@ typedef struct MlmmjKind {
     int mode, status; /* -1: not set */
 } MlmmjKind;
 
-static bool take_member(ListFolder *from, const char *address, Role role, const MlmmjKind *kind, GError **error)
+/* Members of a role, an address a line; kind NULL: it is no kind of members. */
+static bool take_lines(ListFolder *from, const char *text, Role role, const MlmmjKind *kind, GError **error)
 {
+    bool few = role == ROLE_MEMBER && list_folder_has(from, "modonlypost");
+    g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1), moderators = list_folder_lines(from, "moderators");
     Preferences own = preferences_unset;
     own.delivery_mode = kind ? kind->mode : -1;
     own.delivery_status = kind ? kind->status : -1;
     own.receive_own_postings = kind && list_folder_has(from, "notmetoo") ? 0 : -1;
-    bool free = role == ROLE_MEMBER && list_folder_has(from, "modonlypost") && has_line(from, "moderators", address);
-    return list_folder_member(from, address, role, &own, free ? ACTION_ACCEPT : ACTION_UNSET, error);
-}
-
-static bool take_lines(ListFolder *from, const char *text, Role role, const MlmmjKind *kind, GError **error)
-{
-    g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
-    for (char **line = lines; *line; line++)
-        if (*g_strstrip(*line) && !take_member(from, *line, role, kind, error))
+    for (char **line = lines; *line; line++) {
+        bool free = false; /* may post where other members may not */
+        if (!*g_strstrip(*line))
+            continue;
+        for (char **one = moderators; few && *one; one++)
+            free |= mailbox_same(*one, *line);
+        if (!list_folder_member(from, *line, role, &own, free ? ACTION_ACCEPT : ACTION_UNSET, error))
             return false;
+    }
     return true;
 }
 
@@ -199,9 +177,19 @@ static bool move_members(ListFolder *from, GError **error)
 
 /* ---- what waits ---- */
 
-/* Somebody asks to join: the address, and the kind of member. */
-static bool take_request(ListFolder *from, const char *text, int64_t time, GError **error)
+static bool take_waiting(ListFolder *from, const char *name, const char *path, void *data, GError **error)
 {
+    char *read = NULL;
+    g_autofree char *file = g_build_filename("moderation", name, NULL);
+    if (!g_str_has_prefix(name, "subscribe"))
+        return list_folder_held(from, data, file, path, error);
+    if (!list_folder_text(from, file, path, &read, error))
+        return false;
+    g_autofree char *text = read;
+    if (!text)
+        return true;
+    /* Somebody asks to join: the address, and the kind of member. */
+    int64_t time = list_folder_time(from, file);
     g_auto(GStrv) lines = g_strsplit(text, "\n", 3);
     const char *sort = *lines ? lines[1] : NULL;
     bool digest = g_strcmp0(sort, "SUB_DIGEST") == 0, nomail = g_strcmp0(sort, "SUB_NOMAIL") == 0;
@@ -219,34 +207,12 @@ static bool take_request(ListFolder *from, const char *text, int64_t time, GErro
     return moving_request(from->moving, &request, NULL, error);
 }
 
-static bool take_waiting(ListFolder *from, const char *name, const char *path, void *data, GError **error)
-{
-    char *read = NULL;
-    g_autofree char *file = g_build_filename("moderation", name, NULL);
-    if (!g_str_has_prefix(name, "subscribe"))
-        return list_folder_held(from, data, file, path, error);
-    bool done = list_folder_text(from, file, path, &read, error);
-    g_autofree char *text = read;
-    return done && (!text || take_request(from, text, list_folder_time(from, file), error));
-}
-
 static bool move_waiting(ListFolder *from, const List *list, GError **error)
 {
     return list_folder_waiting(from, "moderation", take_waiting, list, error);
 }
 
 /* ---- a list ---- */
-
-/* The number of the last post. */
-static bool read_number(ListFolder *from, GError **error)
-{
-    g_autofree char *path = g_build_filename(from->directory, "index", NULL);
-    bool done = list_folder_load(from, "index", path, error);
-    const char *number = g_hash_table_lookup(from->texts, "index");
-    from->posts = number ? g_ascii_strtoll(number, NULL, 10) : 0;
-    g_hash_table_remove(from->texts, "index");
-    return done;
-}
 
 bool mlmmj_move(const char *directory, Moving *moving, GError **error)
 {
@@ -265,6 +231,11 @@ bool mlmmj_move(const char *directory, Moving *moving, GError **error)
         .moving = moving, .directory = directory, .list_id = list_id, .address = address, .texts = texts};
     from.created_at = list_folder_time(&from, LIST_ADDRESS);
     from.last_post_at = list_folder_time(&from, "index");
-    return read_number(&from, error) && list_folder_each(&from, "control", read_control, NULL, error) &&
-           list_folder_move(&from, &reader, error);
+    g_autofree char *path = g_build_filename(directory, "index", NULL);
+    if (!list_folder_load(&from, "index", path, error))
+        return false;
+    const char *number = g_hash_table_lookup(texts, "index"); /* of the last post */
+    from.posts = number ? g_ascii_strtoll(number, NULL, 10) : 0;
+    g_hash_table_remove(texts, "index");
+    return list_folder_each(&from, "control", read_control, NULL, error) && list_folder_move(&from, &reader, error);
 }
