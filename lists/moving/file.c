@@ -21,24 +21,8 @@ static int compare_names(gconstpointer one, gconstpointer other)
     return strcmp(*(char *const *)one, *(char *const *)other);
 }
 
-static bool is_link(int folder, const char *name)
-{
-    struct stat status;
-    return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
-}
-
-/* Open one step of a path, no link, and for the last one with these flags. -1 with errno. */
-static int open_step(int folder, const char *name, bool last, int flags)
-{
-    int fd = strcmp(name, "..") == 0 ? (errno = ELOOP, -1)
-             : last ? openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | flags)
-                    : openat(folder, name, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0 && errno == ENOTDIR && is_link(folder, name))
-        errno = ELOOP;
-    return fd;
-}
-
-/* Open a path that begins with the directory. The directory is what the operator named, and may lie behind links. */
+/* Open a path that begins with the directory. The directory is what the operator named, and may lie behind links; no
+ * step below it may be one. -1 with errno. */
 static int open_steps(const char *directory, const char *path, int flags)
 {
     g_assert(g_str_has_prefix(path, directory));
@@ -50,10 +34,16 @@ static int open_steps(const char *directory, const char *path, int flags)
         return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
     int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     while (fd >= 0 && *step) {
+        struct stat status;
         char **next = step + 1;
         while (*next && !**next)
             next++;
-        int inner = open_step(fd, *step, !*next, flags), why = errno;
+        int how = *next ? O_PATH | O_DIRECTORY : O_RDONLY | O_NOCTTY | O_NONBLOCK | flags;
+        int inner = strcmp(*step, "..") == 0 ? -1 : openat(fd, *step, O_CLOEXEC | O_NOFOLLOW | how), why = errno;
+        if (strcmp(*step, "..") == 0 || (inner < 0 && why == ENOTDIR &&
+                                         fstatat(fd, *step, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                                         S_ISLNK(status.st_mode)))
+            why = ELOOP;
         close(fd);
         errno = why;
         fd = inner;
@@ -141,11 +131,13 @@ static bool exists(const char *path)
     return stat(path, &status) == 0;
 }
 
-/* The folders of the directory that have the file: " DIR/one DIR/two, and 3 more", or "". */
-static GString *lists_in(const char *directory, const char *file)
+bool moving_no_list(const char *directory, const char *system, const char *file, GError **error)
 {
+    if (!g_file_test(directory, G_FILE_TEST_IS_DIR))
+        return fail(error, FAIL_MISSING, "%s", exists(directory) ? "it is no directory" : "there is no such directory");
+    /* Folders of the directory may be lists: " DIR/one DIR/two, and 3 more". */
     unsigned count = 0;
-    GString *lists = g_string_new(NULL);
+    g_autoptr(GString) lists = g_string_new(NULL);
     g_autoptr(GPtrArray) names = fs_names(directory, NULL);
     for (guint at = 0; names && at < names->len; at++) {
         g_autofree char *folder = g_build_filename(directory, names->pdata[at], NULL);
@@ -155,14 +147,6 @@ static GString *lists_in(const char *directory, const char *file)
     }
     if (count > LISTS_NAMED)
         g_string_append_printf(lists, ", and %u more", count - LISTS_NAMED);
-    return lists;
-}
-
-bool moving_no_list(const char *directory, const char *system, const char *file, GError **error)
-{
-    if (!g_file_test(directory, G_FILE_TEST_IS_DIR))
-        return fail(error, FAIL_MISSING, "%s", exists(directory) ? "it is no directory" : "there is no such directory");
-    g_autoptr(GString) lists = lists_in(directory, file);
     return fail(error, FAIL_MISSING, "it is no list of %s: the directory of one has the file %s%s%s", system, file,
                 lists->len > 0 ? "; lists are in it, so name these:" : "", lists->str);
 }

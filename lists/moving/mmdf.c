@@ -16,13 +16,6 @@ static bool is_sender(const char *line, size_t length)
     return name == 0 || name == length || line[name] != ':';
 }
 
-/* A line that begins with "From " was written with a '>' before it. */
-static void add_line(GString *mail, const char *line, size_t length)
-{
-    bool quoted = length > strlen(FROM) && *line == '>' && memcmp(line + 1, FROM, strlen(FROM)) == 0;
-    g_string_append_len(mail, line + quoted, (gssize)(length - quoted));
-}
-
 static bool end_mail(GString *mail, MmdfEach *each, void *data, GError **error)
 {
     if (mail->len == 0)
@@ -46,8 +39,10 @@ bool mmdf_each(GBytes *file, MmdfEach *each, void *data, GError **error)
                 return false;
             first = true;
         } else {
+            /* A line that begins with "From " was written with a '>' before it. */
+            bool quoted = line > strlen(FROM) && *at == '>' && memcmp(at + 1, FROM, strlen(FROM)) == 0;
             if (!first || !is_sender(at, line))
-                add_line(mail, at, line);
+                g_string_append_len(mail, at + quoted, (gssize)(line - quoted));
             first = false;
         }
         at += line;

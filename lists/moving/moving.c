@@ -139,20 +139,17 @@ static void drop_draft(void *data, Draft *draft)
     draft_free(draft);
 }
 
-static bool commit(Moving *moving, GError **error)
-{
-    if (!moving_log_came(moving, error))
-        return false;
-    g_autoptr(Work) work = g_steal_pointer(&moving->work);
-    if (!moving->site.spool)
-        work_into(work, drop_draft, NULL);
-    return work_commit(work, moving->site.spool, error);
-}
-
 bool moving_commit(Moving *moving, GError **error)
 {
-    if (moving->work && !commit(moving, error))
-        return false;
+    if (moving->work) {
+        if (!moving_log_came(moving, error))
+            return false;
+        g_autoptr(Work) work = g_steal_pointer(&moving->work);
+        if (!moving->site.spool)
+            work_into(work, drop_draft, NULL);
+        if (!work_commit(work, moving->site.spool, error))
+            return false;
+    }
     memcpy(moving->committed, moving->counts, sizeof moving->counts); /* things that are there open no unit */
     return true;
 }
@@ -187,12 +184,6 @@ bool moving_try(Moving *moving, Work **work, GError **error)
     return *work && store_savepoint(moving->site.store, error);
 }
 
-static bool is_refusal(const GError *why)
-{
-    return g_error_matches(why, FAIL, FAIL_NEVER) || g_error_matches(why, FAIL, FAIL_MISSING) ||
-           g_error_matches(why, FAIL, FAIL_CONFIG);
-}
-
 bool moving_judge(Moving *moving, bool done, GError *refusal, const MovingThing *thing, bool *in, GError **error)
 {
     g_autoptr(GError) why = refusal;
@@ -202,7 +193,8 @@ bool moving_judge(Moving *moving, bool done, GError *refusal, const MovingThing 
         moving->counts[thing->kind].in++;
     else if (g_error_matches(why, FAIL, FAIL_EXISTS))
         moving->counts[thing->kind].there++;
-    else if (is_refusal(why))
+    else if (g_error_matches(why, FAIL, FAIL_NEVER) || g_error_matches(why, FAIL, FAIL_MISSING) ||
+             g_error_matches(why, FAIL, FAIL_CONFIG))
         moving_tell(moving, MOVING_LEFT_OUT, thing->place, thing->key, "%s", why->message);
     else
         return fail_with(error, &why);

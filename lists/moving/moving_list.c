@@ -18,13 +18,6 @@
 
 /* ---- settings ---- */
 
-/* Does the word "@LIST" name another list? Whoever has this list sees whose posts pass, and so would learn who is a
- * member of that one. */
-static bool names_other_list(const char *word, const char *list_id)
-{
-    return *word == '@' && g_ascii_strcasecmp(word + 1, list_id) != 0;
-}
-
 /* Words one by one, so that one that is wrong does not keep the others out. */
 static char *good_words(Moving *moving, const ListSetting *row, const char *place, const MovingSetting *setting)
 {
@@ -34,7 +27,10 @@ static char *good_words(Moving *moving, const ListSetting *row, const char *plac
         g_autoptr(GError) refusal = NULL;
         g_autoptr(GString) escaped = g_string_new(*from);
         g_string_replace(escaped, ",", "\\,", 0);
-        if (!moving->site.of_site && names_other_list(*from, place) && !moving_may_site(moving, "setting", NULL))
+        /* "@LIST" may name another list: who has this list sees whose posts pass, and so would learn who is a member of
+         * that one. */
+        bool other = **from == '@' && g_ascii_strcasecmp(*from + 1, place) != 0;
+        if (other && !moving->site.of_site && !moving_may_site(moving, "setting", NULL))
             continue;
         g_autofree char *word = list_setting_canonical(row, escaped->str, &refusal);
         if (!word)
@@ -45,16 +41,6 @@ static char *good_words(Moving *moving, const ListSetting *row, const char *plac
     return g_string_free(g_steal_pointer(&good), FALSE);
 }
 
-/* A text of one line, of which the other system had several. Blanks at its ends are part of it: of a prefix, say. */
-static char *one_line(Moving *moving, const char *place, const MovingSetting *setting)
-{
-    if (!strpbrk(setting->value, "\r\n"))
-        return g_strdup(setting->value);
-    g_auto(GStrv) lines = g_strsplit_set(g_strstrip(setting->value), "\r\n", -1);
-    moving_tell(moving, MOVING_CHANGED, place, setting->key, "its lines were joined to one");
-    return g_strjoinv(" ", lines);
-}
-
 /* A placeholder that only the other system fills in stays as it is written, and the text is not left out for it. */
 static void tell_unknown(Moving *moving, const char *place, const char *key, const char *unknown)
 {
@@ -63,35 +49,37 @@ static void tell_unknown(Moving *moving, const char *place, const char *key, con
                     "%s: nothing here has this meaning, so it stays as it is written", unknown);
 }
 
-static char *text_value(Moving *moving, const ListSetting *row, const char *place, const MovingSetting *setting)
+/* The value as it may be written here; g_free() */
+static char *value_of(Moving *moving, const ListSetting *row, const char *place, const MovingSetting *setting)
 {
-    g_autofree char *unknown = NULL;
+    if (row->type == SETTING_WORDS)
+        return good_words(moving, row, place, setting);
+    if (row->type == SETTING_LINE) { /* blanks at its ends are part of it: of a prefix, say */
+        if (!strpbrk(setting->value, "\r\n"))
+            return g_strdup(setting->value);
+        g_auto(GStrv) lines = g_strsplit_set(g_strstrip(setting->value), "\r\n", -1);
+        moving_tell(moving, MOVING_CHANGED, place, setting->key, "its lines were joined to one");
+        return g_strjoinv(" ", lines);
+    }
     if (!row->placeholders)
         return g_strdup(setting->value);
+    g_autofree char *unknown = NULL;
     char *usable = placeholder_keep_unknown(setting->value, row->placeholders, &unknown);
     tell_unknown(moving, place, setting->key, unknown);
     return usable;
 }
 
-/* The value in its usual form; NULL with error: it is not allowed. */
-static char *usual_value(Moving *moving, const ListSetting *row, const char *place, const MovingSetting *setting,
-                         GError **error)
-{
-    g_autofree char *value = row->type == SETTING_WORDS  ? good_words(moving, row, place, setting)
-                             : row->type == SETTING_LINE ? one_line(moving, place, setting)
-                                                         : text_value(moving, row, place, setting);
-    g_autofree char *usual = list_setting_canonical(row, value, error);
-    const Config *config = moving->site.site->config;
-    return usual && (!config || setting_check(config, row->name, usual, error)) ? g_steal_pointer(&usual) : NULL;
-}
-
 bool moving_setting(Moving *moving, const List *list, const MovingSetting *setting, GError **error)
 {
     GError *refusal = NULL;
+    const Config *config = moving->site.site->config;
     const ListSetting *row = list_setting_find(setting->name, error);
     if (!row)
         return false;
-    g_autofree char *value = usual_value(moving, row, list->list_id, setting, &refusal);
+    g_autofree char *written = value_of(moving, row, list->list_id, setting);
+    g_autofree char *value = list_setting_canonical(row, written, &refusal);
+    if (value && config && !setting_check(config, row->name, value, &refusal))
+        g_clear_pointer(&value, g_free);
     g_autofree char *there = list_get(list, setting->name, NULL);
     if (value && g_strcmp0(value, there) != 0 && !authority_covers(authority_of_setting(row), BY_LIST)) {
         g_autofree char *what = g_strdup_printf("%s=%s of %s", row->name, value, list->list_id);
@@ -102,16 +90,6 @@ bool moving_setting(Moving *moving, const List *list, const MovingSetting *setti
                           list_set(moving->site.store, list->list_id, setting->name, value, &refusal));
     return moving_judge(moving, done, refusal, &(MovingThing){MOVING_SETTINGS, list->list_id, setting->key}, NULL,
                         error);
-}
-
-static bool set_all(Moving *moving, const MovingList *from, const List *list, GError **error)
-{
-    for (guint i = 0; i < from->settings->len; i++)
-        if (!moving_setting(moving, list, from->settings->pdata[i], error))
-            return false;
-    if (from->password_hash && !bring_list_password(moving->site.store, list->list_id, from->password_hash, error))
-        return false;
-    return true;
 }
 
 /* ---- lists ---- */
@@ -153,19 +131,11 @@ static List *make_list(Moving *moving, Work *work, const MovingList *from, GErro
     return g_steal_pointer(&made);
 }
 
-static bool set_watermark(Moving *moving, const MovingList *from, const List *list, GError **error)
-{
-    g_autoptr(List) set = from->watermark >= 0 ? list_by_id(moving->site.store, list->list_id, error) : NULL;
-    return from->watermark < 0 ||
-           (set && (!*set->settings->linked_newsgroup ||
-                    news_set_watermark(moving->site.store, set->list_id, set->settings->linked_newsgroup,
-                                       from->watermark, error)));
-}
-
 bool moving_list(Moving *moving, const MovingList *from, List **made, GError **error)
 {
     Work *work;
     GError *refusal = NULL;
+    Store *store = moving->site.store;
     *made = NULL;
     if (!moving_try(moving, &work, error))
         return false;
@@ -173,11 +143,21 @@ bool moving_list(Moving *moving, const MovingList *from, List **made, GError **e
     if (!moving_settle(moving, list != NULL, refusal, &(MovingThing){MOVING_LISTS, from->list.list_id, ""}, NULL,
                        error))
         return false;
-    if (list && (!moving_work(moving, error) || !set_all(moving, from, list, error) ||
-                 !set_watermark(moving, from, list, error)))
+    if (!list)
+        return true;
+    if (!moving_work(moving, error))
         return false;
-    *made = list ? list_by_id(moving->site.store, list->list_id, error) : NULL;
-    return !list || *made;
+    for (guint i = 0; i < from->settings->len; i++)
+        if (!moving_setting(moving, list, from->settings->pdata[i], error))
+            return false;
+    if (from->password_hash && !bring_list_password(store, list->list_id, from->password_hash, error))
+        return false;
+    *made = list_by_id(store, list->list_id, error);
+    if (!*made || from->watermark < 0 || !*(*made)->settings->linked_newsgroup ||
+        news_set_watermark(store, list->list_id, (*made)->settings->linked_newsgroup, from->watermark, error))
+        return *made != NULL;
+    g_clear_pointer(made, list_free);
+    return false;
 }
 
 /* ---- what is small ---- */
@@ -235,33 +215,25 @@ bool moving_template_is_set(Moving *moving, const char *place, const char *name,
     return is_set(moving, place, name, NULL, set, error);
 }
 
-static char *usable_text(Moving *moving, const TemplateText *text)
-{
-    g_autofree char *unknown = NULL;
-    const TemplateName *name = text->text ? template_name_find(text->name) : NULL;
-    if (!name || !g_utf8_validate(text->text, -1, NULL))
-        return g_strdup(text->text);
-    char *usable = template_keep_unknown(name, text->text, &unknown);
-    tell_unknown(moving, place_word(text->place), text->name, unknown);
-    return usable;
-}
-
 bool moving_template(Moving *moving, const TemplateText *written, GError **error)
 {
     Work *work;
     bool set;
     GError *refusal = NULL;
-    TemplateText usable = *written;
-    const TemplateText *text = &usable;
-    g_autofree char *what = g_strdup_printf("%s of %s", written->name,
-                                             *written->place ? written->place : "the site");
+    TemplateText text = *written;
+    g_autofree char *what = g_strdup_printf("%s of %s", written->name, *written->place ? written->place : "the site");
     if ((!*written->place || *written->place == '@') && !moving_may_site(moving, "site_template", what))
         return true;
-    g_autofree char *octets = usable.text = usable_text(moving, written);
+    g_autofree char *unknown = NULL, *usable = NULL;
+    const TemplateName *name = written->text ? template_name_find(written->name) : NULL;
+    if (name && g_utf8_validate(written->text, -1, NULL)) {
+        text.text = usable = template_keep_unknown(name, written->text, &unknown);
+        tell_unknown(moving, place_word(written->place), written->name, unknown);
+    }
     if (!moving_try(moving, &work, error))
         return false;
-    bool done = is_set(moving, text->place, text->name, text->language, &set, &refusal) &&
-                (set ? fail(&refusal, FAIL_EXISTS, "set") : template_set(work, text, &refusal));
-    return moving_settle(moving, done, refusal, &(MovingThing){MOVING_TEMPLATES, place_word(text->place), text->name},
+    bool done = is_set(moving, text.place, text.name, text.language, &set, &refusal) &&
+                (set ? fail(&refusal, FAIL_EXISTS, "set") : template_set(work, &text, &refusal));
+    return moving_settle(moving, done, refusal, &(MovingThing){MOVING_TEMPLATES, place_word(text.place), text.name},
                          NULL, error);
 }

@@ -11,24 +11,6 @@
 
 /* ---- domains ---- */
 
-static bool set_alias(Moving *moving, const MovingDomain *domain, GError **error)
-{
-    Work *work;
-    GError *refusal = NULL;
-    if (!moving_try(moving, &work, error))
-        return false;
-    bool done = domain_set_alias(moving->site.store, domain->mail_host, domain->alias, &refusal);
-    store_savepoint_end(moving->site.store, done);
-    if (done)
-        return true;
-    moving_tell(moving, MOVING_LEFT_OUT, domain->mail_host, "alias_domain", "%s", refusal->message);
-    bool goes_on = !g_error_matches(refusal, FAIL, FAIL_LATER);
-    if (!goes_on)
-        g_propagate_error(error, g_steal_pointer(&refusal));
-    g_clear_error(&refusal);
-    return goes_on;
-}
-
 bool moving_domain(Moving *moving, const MovingDomain *domain, GError **error)
 {
     Work *work;
@@ -49,7 +31,17 @@ bool moving_domain(Moving *moving, const MovingDomain *domain, GError **error)
     if (in) /* with a list that comes, too */
         moving_tell(moving, MOVING_OF_SITE, "", "domain", "%s is made", domain->mail_host);
     g_autofree char *alias = domain->alias ? g_strdup_printf("%s of %s", domain->alias, domain->mail_host) : NULL;
-    return !in || !alias || !moving_may_site(moving, "alias_domain", alias) || set_alias(moving, domain, error);
+    if (!in || !alias || !moving_may_site(moving, "alias_domain", alias))
+        return true;
+    if (!moving_try(moving, &work, error))
+        return false;
+    g_autoptr(GError) fault = NULL;
+    done = domain_set_alias(store, domain->mail_host, domain->alias, &fault);
+    store_savepoint_end(store, done);
+    if (done)
+        return true;
+    moving_tell(moving, MOVING_LEFT_OUT, domain->mail_host, "alias_domain", "%s", fault->message);
+    return !g_error_matches(fault, FAIL, FAIL_LATER) || fail_with(error, &fault);
 }
 
 bool moving_domain_owner(Moving *moving, const char *mail_host, const char *address, GError **error)
@@ -71,30 +63,23 @@ bool moving_domain_owner(Moving *moving, const char *mail_host, const char *addr
 
 /* ---- addresses ---- */
 
-/* Find the domains of the site, and for a trial those of the store that it is made with. */
-static bool find_domains(Moving *moving, GError **error)
-{
-    Store *trial_of = moving_trial_of(moving);
-    g_autoptr(GHashTable) domains = own_address_domains(moving->site.store, error);
-    g_autoptr(GHashTable) more = domains && trial_of ? own_address_domains(trial_of, error) : NULL;
-    if (!domains || (trial_of && !more))
-        return false;
-    GHashTableIter at;
-    void *domain;
-    if (more)
-        g_hash_table_iter_init(&at, more);
-    while (more && g_hash_table_iter_next(&at, &domain, NULL))
-        g_hash_table_add(domains, g_strdup(domain));
-    moving->domains = g_steal_pointer(&domains);
-    return true;
-}
-
 /* May a person have this address? Most are of other domains, and cost no question to the store. */
 static bool may_have(Moving *moving, Work *work, const char *list_id, Role role, const char *address, GError **error)
 {
     Store *trial_of = moving_trial_of(moving);
-    if (!moving->domains && !find_domains(moving, error))
-        return false;
+    if (!moving->domains) { /* of the site, and for a trial those of the store that it is made with */
+        g_autoptr(GHashTable) domains = own_address_domains(moving->site.store, error);
+        g_autoptr(GHashTable) more = domains && trial_of ? own_address_domains(trial_of, error) : NULL;
+        if (!domains || (trial_of && !more))
+            return false;
+        GHashTableIter at;
+        void *domain;
+        if (more)
+            g_hash_table_iter_init(&at, more);
+        while (more && g_hash_table_iter_next(&at, &domain, NULL))
+            g_hash_table_add(domains, g_strdup(domain));
+        moving->domains = g_steal_pointer(&domains);
+    }
     if (!own_address_may_be(moving->domains, address))
         return true;
     g_autoptr(Work) other = trial_of ? work_new(trial_of, moving->site.site, &moving->actor) : NULL;
@@ -142,24 +127,6 @@ bool moving_address(Moving *moving, const BroughtAddress *address, GError **erro
 
 /* ---- members ---- */
 
-/* Somebody who is known only because a post came from there; nobody asked for that row. */
-static bool is_stranger(const BroughtMember *member)
-{
-    return member->role == ROLE_NONMEMBER && member->moderation_action == ACTION_UNSET && !member->as_user &&
-           preferences_are_unset(&member->preferences);
-}
-
-static bool bring(Moving *moving, Work *work, const BroughtMember *member, bool *known, GError **error)
-{
-    if (!is_stranger(member))
-        return bring_member(moving->site.store, member, known, error);
-    g_autoptr(Member) there = NULL;
-    if (!member_look_up(moving->site.store, member->list_id, ROLE_NONMEMBER, member->address, &there, error))
-        return false;
-    *known = there != NULL;
-    return there || stranger_note(moving->site.store, member->list_id, member->address, work_now(work), error);
-}
-
 bool moving_member_address(Moving *moving, const char *list_id, Role role, const char *address, GError **error)
 {
     char id[STORE_ID_SIZE];
@@ -176,14 +143,25 @@ bool moving_member(Moving *moving, const BroughtMember *from, GError **error)
 {
     bool known = false, in;
     GError *refusal = NULL;
+    Store *store = moving->site.store;
     BroughtMember own = *from, *member = &own;
     Work *work = moving_work(moving, error);
     if (!work)
         return false;
     own.as_user = from->as_user && moving->site.of_site; /* of a user that this import may not make */
+    /* Somebody may be known only because a post came from there; nobody asked for that row. */
+    bool stranger = own.role == ROLE_NONMEMBER && own.moderation_action == ACTION_UNSET && !own.as_user &&
+                    preferences_are_unset(&own.preferences);
     bool done = may_have(moving, work, member->list_id, member->role, member->address, &refusal) &&
-                (!member->as_user || recall_address(moving, member->address, &refusal)) &&
-                bring(moving, work, member, &known, &refusal);
+                (!member->as_user || recall_address(moving, member->address, &refusal));
+    if (done && stranger) {
+        g_autoptr(Member) there = NULL;
+        done = member_look_up(store, member->list_id, ROLE_NONMEMBER, member->address, &there, &refusal);
+        known = there != NULL;
+        done = done && (known || stranger_note(store, member->list_id, member->address, work_now(work), &refusal));
+    } else if (done) {
+        done = bring_member(store, member, &known, &refusal);
+    }
     if (done && known)
         done = fail(&refusal, FAIL_EXISTS, "known");
     g_autofree char *key = g_strdup_printf("%s %s", role_text(member->role), member->address);

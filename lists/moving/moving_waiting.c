@@ -26,36 +26,24 @@ static bool see_same(const Held *held, void *data)
     return same->number == 0;
 }
 
-/* A post of the same time with the same Message-ID is the same: an import that was cut short brought it. */
-static bool find_same(Moving *moving, const Held *held, int64_t *number, GError **error)
-{
-    Same same = {held, 0};
-    const HeldFilter filter = {.list_id = held->list_id, .after = held->held_at, .before = held->held_at + 1};
-    bool asked = held_select(moving->site.store, &filter, see_same, &same, error);
-    *number = same.number;
-    return asked;
-}
-
-static bool is_stranger(Moving *moving, Held *held, GError **error)
-{
-    g_autoptr(Member) member = NULL;
-    bool asked = !held->sender || !*held->sender ||
-                 member_look_up(moving->site.store, held->list_id, ROLE_MEMBER, held->sender, &member, error);
-    held->stranger = !member;
-    return asked;
-}
-
 bool moving_held(Moving *moving, Held *held, GError **error)
 {
     Work *work;
-    int64_t number;
     GError *refusal = NULL;
+    Store *store = moving->site.store;
+    Same same = {held, 0};
+    /* A post of the same time with the same Message-ID is the same: an import that was cut short brought it. */
+    const HeldFilter filter = {.list_id = held->list_id, .after = held->held_at, .before = held->held_at + 1};
+    g_autoptr(Member) member = NULL;
     if (!moving_try(moving, &work, error))
         return false;
-    bool done = find_same(moving, held, &number, &refusal) && is_stranger(moving, held, &refusal) &&
-                (number ? fail(&refusal, FAIL_EXISTS, "held") : held_add(moving->site.store, held, &refusal)) &&
-                held_set_told(moving->site.store, held->number, HELD_TOLD_ALONE, &refusal);
-    held->number = done ? held->number : number;
+    bool done = held_select(store, &filter, see_same, &same, &refusal) &&
+                (!held->sender || !*held->sender ||
+                 member_look_up(store, held->list_id, ROLE_MEMBER, held->sender, &member, &refusal));
+    held->stranger = !member;
+    done = done && (same.number ? fail(&refusal, FAIL_EXISTS, "held") : held_add(store, held, &refusal)) &&
+           held_set_told(store, held->number, HELD_TOLD_ALONE, &refusal);
+    held->number = done ? held->number : same.number;
     g_autofree char *key = g_strdup_printf("held post <%s>", held->message_id ? held->message_id : "");
     return moving_settle(moving, done, refusal, &(MovingThing){MOVING_HELD, held->list_id, key}, NULL, error);
 }
@@ -102,31 +90,27 @@ bool moving_request(Moving *moving, const Pending *request, const char *token, G
     return moving_settle(moving, done, refusal, &(MovingThing){MOVING_REQUESTS, request->list_id, key}, NULL, error);
 }
 
-static bool put_ticket(Moving *moving, const Ticket *like, const char *token, int64_t now, GError **error)
-{
-    g_autoptr(GError) missing = NULL;
-    g_autoptr(Ticket) there = ticket_find(moving->site.store, token, now, &missing);
-    if (there)
-        return fail(error, FAIL_EXISTS, "there");
-    g_auto(GStrv) moderators = list_administrators(moving->site.store, like->list_id, error);
-    if (!moderators)
-        return false;
-    if (!*moderators)
-        return fail(error, FAIL_NEVER, "the list has neither owner nor moderator who could answer");
-    Ticket ticket = *like;
-    ticket.moderator = *moderators;
-    return ticket_put(moving->site.store, &ticket, token, error);
-}
-
 bool moving_ticket(Moving *moving, const char *list_id, int64_t held, const char *token, int64_t expires_at,
                    GError **error)
 {
     Work *work;
     GError *refusal = NULL;
-    const Ticket ticket = {.list_id = (char *)list_id, .first = held, .last = held, .expires_at = expires_at};
+    Store *store = moving->site.store;
+    Ticket ticket = {.list_id = (char *)list_id, .first = held, .last = held, .expires_at = expires_at};
     if (!moving_try(moving, &work, error))
         return false;
-    bool done = put_ticket(moving, &ticket, token, work_now(work), &refusal);
+    g_autoptr(GError) missing = NULL;
+    g_autoptr(Ticket) there = ticket_find(store, token, work_now(work), &missing);
+    g_auto(GStrv) moderators = there ? NULL : list_administrators(store, list_id, &refusal);
+    bool done = false;
+    if (there)
+        fail(&refusal, FAIL_EXISTS, "there");
+    else if (moderators && !*moderators)
+        fail(&refusal, FAIL_NEVER, "the list has neither owner nor moderator who could answer");
+    else if (moderators) {
+        ticket.moderator = *moderators;
+        done = ticket_put(store, &ticket, token, &refusal);
+    }
     g_autofree char *key = g_strdup_printf("letter about held post %" G_GINT64_FORMAT, held);
     return moving_settle(moving, done, refusal, &(MovingThing){MOVING_TICKETS, list_id, key}, NULL, error);
 }

@@ -75,18 +75,6 @@ static bool read_month(const char *text, OldAddress *address)
     return read_number(text, 6, "", &year) && (month = year % 100, set_month(address, year / 100, month));
 }
 
-/* "msg00123.html" */
-static bool read_msg(const char *text, int *number)
-{
-    return g_str_has_prefix(text, "msg") &&
-           (read_number(text + 3, 0, ".html", number) || read_number(text + 3, 0, ".htm", number));
-}
-
-static bool is_hash(const char *text)
-{
-    return strlen(text) == HASH_LENGTH && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == HASH_LENGTH;
-}
-
 static bool is_page(const char *text)
 {
     return g_str_has_suffix(text, ".html") || g_str_has_suffix(text, ".htm");
@@ -180,7 +168,8 @@ static bool read_hyperkitty(char **parts, guint count, OldAddress *address)
         return false;
     address->hash = g_ascii_strup(parts[1], -1);
     address->place = thread ? OLD_THREAD : OLD_HASH;
-    return is_hash(address->hash);
+    return strlen(address->hash) == HASH_LENGTH &&
+           strspn(address->hash, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == HASH_LENGTH;
 }
 
 /* ---- MHonArc, and Sympa, which uses it ---- */
@@ -202,7 +191,8 @@ static bool read_mhonarc(char **parts, guint count, OldAddress *address)
         return true;
     const char *last = parts[count - 1];
     g_autofree char *folder = join_folders(parts, count, "/");
-    if (read_msg(last, &number)) {
+    if (g_str_has_prefix(last, "msg") &&
+        (read_number(last + 3, 0, ".html", &number) || read_number(last + 3, 0, ".htm", &number))) {
         address->place = OLD_NUMBER;
         address->keys[0] = g_strdup_printf("%s%s%d", folder, *folder ? "/" : "", number);
         return true;
@@ -234,24 +224,6 @@ static bool read_sympa_id(char **parts, guint count, OldAddress *address)
 
 /* ---- ezmlm-cgi ---- */
 
-/* "mss:123:201903:abcdef": a message; "iis:201903:..." and others: a month, or the list. */
-static bool read_ezmlm_command(char **fields, guint count, OldAddress *address)
-{
-    int number;
-    address->place = OLD_LIST;
-    if (count == 0 || !*fields[0])
-        return true;
-    if (*fields[0] == 'm' && count > 1 && read_number(fields[1], 0, "", &number)) {
-        address->place = OLD_NUMBER;
-        address->keys[0] = g_strdup_printf("%d", number);
-        return true;
-    }
-    for (guint i = 1; i < count; i++)
-        if (read_month(fields[i], address))
-            return true;
-    return true;
-}
-
 static bool read_ezmlm(char **parts, guint count, OldAddress *address)
 {
     int number;
@@ -265,9 +237,10 @@ static bool read_ezmlm(char **parts, guint count, OldAddress *address)
     return true;
 }
 
-/* ?LIST:COMMAND:... */
+/* ?LIST:COMMAND:...: "mss:123:201903:abcdef" is a message; "iis:201903:..." and others a month, or the list. */
 static bool read_ezmlm_query(const char *query, OldAddress *address)
 {
+    int number;
     g_autofree char *text = g_uri_unescape_string(query, NULL);
     if (!text || !g_utf8_validate(text, -1, NULL))
         return false;
@@ -275,7 +248,18 @@ static bool read_ezmlm_query(const char *query, OldAddress *address)
     if (!fields[0] || !*fields[0])
         return false;
     address->list = g_strdup(fields[0]);
-    return read_ezmlm_command(fields + 1, g_strv_length(fields) - 1, address);
+    address->place = OLD_LIST;
+    if (!fields[1] || !*fields[1])
+        return true;
+    if (*fields[1] == 'm' && fields[2] && read_number(fields[2], 0, "", &number)) {
+        address->place = OLD_NUMBER;
+        address->keys[0] = g_strdup_printf("%d", number);
+        return true;
+    }
+    for (char **field = fields + 2; *field; field++)
+        if (read_month(*field, address))
+            break;
+    return true;
 }
 
 /* ---- all ---- */
@@ -295,38 +279,32 @@ static char **read_segments(const char *path)
     return g_strv_builder_end(parts);
 }
 
-static bool read_path(OldKind kind, char **parts, guint count, OldAddress *address)
+bool old_address_read(OldKind kind, const char *path, const char *query, OldAddress *address)
 {
     typedef bool Reader(char **parts, guint count, OldAddress *address);
     static Reader *const readers[] = {read_pipermail, read_hyperkitty, read_mhonarc, read_sympa, read_ezmlm};
-    Reader *reader = readers[kind];
-    address->place = OLD_SITE;
-    if (count == 0)
-        return true;
-    if (kind == OLD_HYPERKITTY || kind == OLD_SYMPA) {
-        bool by_id = kind == OLD_SYMPA && strcmp(parts[0], "arcsearch_id") == 0;
-        if (!by_id && strcmp(parts[0], kind == OLD_SYMPA ? "arc" : "list") != 0)
-            return false;
-        reader = by_id ? read_sympa_id : reader;
-        parts++;
-        count--;
-    }
-    if (count == 0)
-        return true;
-    address->list = g_strdup(parts[0]);
-    return reader(parts + 1, count - 1, address);
-}
-
-bool old_address_read(OldKind kind, const char *path, const char *query, OldAddress *address)
-{
     *address = (OldAddress){0};
     if (strlen(path) > PATH_MAX_READ || strlen(query) > PATH_MAX_READ)
         return false;
     g_auto(GStrv) parts = read_segments(path);
-    guint count = parts ? g_strv_length(parts) : 0;
-    bool known = parts && count <= SEGMENTS &&
-                 (kind == OLD_EZMLM && count == 0 && *query ? read_ezmlm_query(query, address)
-                                                            : read_path(kind, parts, count, address));
+    guint count = parts ? g_strv_length(parts) : 0, above = 0;
+    bool known = parts && count <= SEGMENTS;
+    if (known && kind == OLD_EZMLM && count == 0 && *query) {
+        known = read_ezmlm_query(query, address);
+    } else if (known) {
+        Reader *reader = readers[kind];
+        address->place = OLD_SITE;
+        if (count > 0 && (kind == OLD_HYPERKITTY || kind == OLD_SYMPA)) { /* a word stands before the list */
+            bool by_id = kind == OLD_SYMPA && strcmp(parts[0], "arcsearch_id") == 0;
+            known = by_id || strcmp(parts[0], kind == OLD_SYMPA ? "arc" : "list") == 0;
+            reader = by_id ? read_sympa_id : reader;
+            above = 1;
+        }
+        if (known && count > above) {
+            address->list = g_strdup(parts[above]);
+            known = reader(parts + above + 1, count - above - 1, address);
+        }
+    }
     if (!known)
         old_address_clear(address);
     return known;

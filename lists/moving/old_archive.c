@@ -27,23 +27,6 @@ typedef struct OldArchiveReading {
     unsigned batch;
 } OldArchiveReading;
 
-static bool find_number(OldArchiveReading *self, GError **error)
-{
-    g_autoptr(GError) problem = NULL;
-    g_autoptr(ArchiveList) list = archive_index_list(self->from->index, self->from->list, &problem);
-    self->number = list ? list->number : 0;
-    return list || fail_unless(error, FAIL_MISSING, &problem);
-}
-
-static bool is_here(OldArchiveReading *self, const char *hash, bool *here, GError **error)
-{
-    g_autoptr(GError) problem = NULL;
-    g_autoptr(ArchiveMessage)
-        message = self->number ? archive_index_message(self->from->index, self->number, hash, &problem) : NULL;
-    *here = message != NULL;
-    return message || self->number == 0 || fail_unless(error, FAIL_MISSING, &problem);
-}
-
 /* The hash of the one message of this subject and time, in any zone; *hash is NULL when there is none, or several. */
 static bool find_by_subject(OldArchiveReading *self, const OldPage *page, char **hash, GError **error)
 {
@@ -78,8 +61,13 @@ static bool find_message(OldArchiveReading *self, const OldPage *page, char **ha
     g_autofree char *by_subject = NULL;
     *hash = page->message_id ? message_id_hash(page->message_id) : NULL;
     *here = false;
-    if (*hash && !is_here(self, *hash, here, error))
-        return false;
+    if (*hash && self->number > 0) {
+        g_autoptr(GError) problem = NULL;
+        g_autoptr(ArchiveMessage) message = archive_index_message(self->from->index, self->number, *hash, &problem);
+        *here = message != NULL;
+        if (!message && !fail_unless(error, FAIL_MISSING, &problem))
+            return false;
+    }
     if (*here)
         return true;
     if (!find_by_subject(self, page, &by_subject, error))
@@ -92,60 +80,49 @@ static bool find_message(OldArchiveReading *self, const OldPage *page, char **ha
     return true;
 }
 
-static void read_mail(GBytes *bytes, OldPage *page)
-{
-    int zone;
-    g_autoptr(Message) mail = message_new(bytes);
-    g_autofree char *subject = message_value(mail, "Subject"), *date = message_value(mail, "Date");
-    page->message_id = message_id(mail);
-    page->subject = header_decode(subject ? subject : "");
-    if (date && !date_parse(date, &page->date, &zone))
-        page->date = 0;
-}
-
-static bool note(OldArchiveReading *self, const char *key, const char *file, const OldPage *page, GError **error)
-{
-    bool here;
-    g_autofree char *hash = NULL;
-    const OldArchive *from = self->from;
-    if (!find_message(self, page, &hash, &here, error))
-        return false;
-    if (!hash) {
-        self->counts->unknown++;
-        from->tell(file, "it has no Message-ID, and no one message here has its subject and time", from->data);
-        return true;
-    }
-    self->counts->pages++;
-    self->counts->missing += !here;
-    return archive_old_put(from->old, old_kind_text(from->kind), from->archive, key, hash, error);
-}
-
 static bool take_file(OldArchiveReading *self, const char *path, const char *file, GError **error)
 {
+    bool here;
+    const OldArchive *from = self->from;
     g_autoptr(GError) why = NULL;
     g_auto(OldPage) page = {0};
-    g_autofree char *key = old_address_file_key(self->from->kind, file);
+    g_autofree char *key = old_address_file_key(from->kind, file), *hash = NULL;
     if (!key)
         return true;
-    g_autoptr(GBytes) bytes = moving_read_file(self->from->path, path, &why);
+    g_autoptr(GBytes) bytes = moving_read_file(from->path, path, &why);
     if (!bytes) { /* the others can be read all the same */
         self->counts->unknown++;
-        self->from->tell(file, why->message, self->from->data);
+        from->tell(file, why->message, from->data);
         return true;
     }
-    if (self->from->kind == OLD_EZMLM) {
-        read_mail(bytes, &page);
+    if (from->kind == OLD_EZMLM) {
+        int zone;
+        g_autoptr(Message) mail = message_new(bytes);
+        g_autofree char *subject = message_value(mail, "Subject"), *date = message_value(mail, "Date");
+        page.message_id = message_id(mail);
+        page.subject = header_decode(subject ? subject : "");
+        if (date && !date_parse(date, &page.date, &zone))
+            page.date = 0;
     } else {
         size_t length;
         const char *octets = g_bytes_get_data(bytes, &length);
         old_page_read(octets ? octets : "", length, &page);
     }
-    if (!note(self, key, file, &page, error))
+    if (!find_message(self, &page, &hash, &here, error))
         return false;
+    if (!hash) {
+        self->counts->unknown++;
+        from->tell(file, "it has no Message-ID, and no one message here has its subject and time", from->data);
+    } else {
+        self->counts->pages++;
+        self->counts->missing += !here;
+        if (!archive_old_put(from->old, old_kind_text(from->kind), from->archive, key, hash, error))
+            return false;
+    }
     if (++self->batch % BATCH != 0)
         return true;
-    self->from->progress(self->counts->pages, self->from->data);
-    return archive_old_commit(self->from->old, error) && archive_old_begin(self->from->old, error);
+    from->progress(self->counts->pages, from->data);
+    return archive_old_commit(from->old, error) && archive_old_begin(from->old, error);
 }
 
 static bool take_all(OldArchiveReading *self, FTS *walk, GError **error)
@@ -169,8 +146,11 @@ bool old_archive_read(const OldArchive *from, OldCounts *counts, GError **error)
 {
     OldArchiveReading self = {.from = from, .counts = counts};
     char *const paths[] = {(char *)from->path, NULL};
-    if (!find_number(&self, error))
+    g_autoptr(GError) problem = NULL;
+    g_autoptr(ArchiveList) list = archive_index_list(from->index, from->list, &problem);
+    if (!list && !fail_unless(error, FAIL_MISSING, &problem))
         return false;
+    self.number = list ? list->number : 0;
     FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
     if (!walk)
         return fail_errno(error, FAIL_LATER, "%s", from->path);

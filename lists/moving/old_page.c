@@ -68,16 +68,6 @@ static char *comment(const char *text, const char *name)
     return value ? plain(value) : NULL;
 }
 
-static void read_mhonarc(const char *text, OldPage *page)
-{
-    int zone;
-    g_autofree char *date = comment(text, "X-Date");
-    page->message_id = bare_id(comment(text, "X-Message-Id"));
-    page->subject = comment(text, "X-Subject");
-    if (date && !date_parse(date, &page->date, &zone))
-        page->date = 0;
-}
-
 /* ---- pipermail ---- */
 
 /* "%3C1-2%40example.org%3E", or as early versions have it, "<1-2@example.org>". */
@@ -115,33 +105,28 @@ static int64_t read_time(const char *text)
     return date_parse(date, &seconds, &zone) ? seconds : 0;
 }
 
-static void read_pipermail(const char *text, OldPage *page)
+void old_page_read(const char *octets, size_t length, OldPage *page)
 {
+    static const char *const ends[] = {"<!--X-Head-End-->", "<!--beginarticle-->"};
+    int zone;
+    *page = (OldPage){0};
+    g_autofree char *text = g_strndup(octets, MIN(length, OLD_PAGE_MAX)); /* up to a zero byte, which no page has */
+    for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) { /* the mail's own text, in which anything may stand */
+        char *end = strstr(text, ends[i]);
+        if (end)
+            *end = '\0';
+    }
+    if (strstr(text, "<!--X-Subject:")) {
+        g_autofree char *date = comment(text, "X-Date");
+        page->message_id = bare_id(comment(text, "X-Message-Id"));
+        page->subject = comment(text, "X-Subject");
+        if (date && !date_parse(date, &page->date, &zone))
+            page->date = 0;
+        return;
+    }
     g_autofree char *date = between(text, "<I>", "</I>"), *subject = between(text, "<H1>", "</H1>");
     const char *made = strstr(text, "HREF=\"mailto:"); /* a subject has no bare quotation mark */
     page->message_id = made ? read_answer_to(made) : NULL;
     page->subject = subject ? plain(g_steal_pointer(&subject)) : NULL;
     page->date = date ? read_time(date) : 0;
-}
-
-/* Cut off the mail's own text, in which anything may stand. */
-static void cut_behind_head(char *text)
-{
-    static const char *const ends[] = {"<!--X-Head-End-->", "<!--beginarticle-->"};
-    for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
-        char *end = strstr(text, ends[i]);
-        if (end)
-            *end = '\0';
-    }
-}
-
-void old_page_read(const char *octets, size_t length, OldPage *page)
-{
-    *page = (OldPage){0};
-    g_autofree char *text = g_strndup(octets, MIN(length, OLD_PAGE_MAX)); /* up to a zero byte, which no page has */
-    cut_behind_head(text);
-    if (strstr(text, "<!--X-Subject:"))
-        read_mhonarc(text, page);
-    else
-        read_pipermail(text, page);
 }

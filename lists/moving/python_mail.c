@@ -67,19 +67,6 @@ static const PickleValue *text_of_header(const PickleValue *value, GString *text
     return chunks ? NULL : value;
 }
 
-/* A field of one line ends where the next begins, whatever is in the value. */
-static void append_value(Writer *writer, const GString *value)
-{
-    for (size_t at = 0; at < value->len; at++) {
-        char c = value->str[at];
-        if (c == '\r')
-            continue;
-        g_string_append_c(writer->text, c);
-        if (c == '\n' && at + 1 < value->len && value->str[at + 1] != ' ' && value->str[at + 1] != '\t')
-            g_string_append_c(writer->text, ' ');
-    }
-}
-
 static bool write_field(Writer *writer, const PickleValue *field, bool outermost)
 {
     const char *name = field->items && field->items->len == 2 ? pickle_string(field->items->pdata[0]) : NULL;
@@ -95,7 +82,14 @@ static bool write_field(Writer *writer, const PickleValue *field, bool outermost
         return fail(writer->error, FAIL_NEVER, "a header field has a wrong name");
     /* Python takes blanks off the beginning of a value. Where its first line is empty, there mostly were none. */
     g_string_append_printf(writer->text, "%s:%s", name, value->len > 0 && value->str[0] == '\n' ? "" : " ");
-    append_value(writer, value);
+    for (size_t at = 0; at < value->len; at++) { /* the next line goes on with this field, whatever is in the value */
+        char c = value->str[at];
+        if (c == '\r')
+            continue;
+        g_string_append_c(writer->text, c);
+        if (c == '\n' && at + 1 < value->len && value->str[at + 1] != ' ' && value->str[at + 1] != '\t')
+            g_string_append_c(writer->text, ' ');
+    }
     g_string_append_c(writer->text, '\n');
     return writer->text->len <= MBOX_MAIL_MAX || fail(writer->error, FAIL_NEVER, "the mail is too large");
 }
@@ -146,35 +140,32 @@ static bool write_parts(Writer *writer, const PickleValue *state, const GPtrArra
     return !pickle_string(after) || append_lines(writer, after);
 }
 
-/* The one mail inside message/rfc822, or the blocks of fields of a delivery report: each has an empty line behind it
- * but for the last. */
-static bool write_inside(Writer *writer, const GPtrArray *parts, bool blocks)
-{
-    for (guint i = 0; i < parts->len; i++) {
-        if (blocks && i > 0)
-            g_string_append_c(writer->text, '\n');
-        if (!write_mail(writer, parts->pdata[i]))
-            return false;
-        const PickleValue *part = parts->pdata[i];
-        if (blocks && !has_defect(part->state, NO_SEPARATOR) && g_str_has_suffix(writer->text->str, "\n"))
-            g_string_truncate(writer->text, writer->text->len - 1);
-    }
-    return true;
-}
-
 static bool write_body(Writer *writer, const PickleValue *state, const char *type)
 {
     const PickleValue *body = pickle_get(state, "_payload");
     if (!body || body->type != PICKLE_LIST)
         return !pickle_string(body) || append_lines(writer, body);
-    g_autoptr(ContentType) parsed = type ? content_type_parse(type) : NULL;
-    g_autofree char *boundary = parsed ? content_type_first(parsed, "boundary") : NULL;
-    if (!type || g_ascii_strncasecmp(type, "multipart/", strlen("multipart/")) != 0)
-        return write_inside(writer, body->items, type && g_ascii_strncasecmp(type, REPORT, strlen(REPORT)) == 0);
-    if (!boundary)
-        return fail(writer->error, FAIL_NEVER, "a part has parts, and no boundary");
-    g_strchomp(boundary); /* as Python reads it */
-    return write_parts(writer, state, body->items, boundary);
+    if (type && g_ascii_strncasecmp(type, "multipart/", strlen("multipart/")) == 0) {
+        g_autoptr(ContentType) parsed = content_type_parse(type);
+        g_autofree char *boundary = parsed ? content_type_first(parsed, "boundary") : NULL;
+        if (!boundary)
+            return fail(writer->error, FAIL_NEVER, "a part has parts, and no boundary");
+        g_strchomp(boundary); /* as Python reads it */
+        return write_parts(writer, state, body->items, boundary);
+    }
+    /* The one mail inside message/rfc822, or the blocks of fields of a delivery report: each has an empty line behind
+     * it but for the last. */
+    bool blocks = type && g_ascii_strncasecmp(type, REPORT, strlen(REPORT)) == 0;
+    for (guint i = 0; i < body->items->len; i++) {
+        const PickleValue *part = body->items->pdata[i];
+        if (blocks && i > 0)
+            g_string_append_c(writer->text, '\n');
+        if (!write_mail(writer, part))
+            return false;
+        if (blocks && !has_defect(part->state, NO_SEPARATOR) && g_str_has_suffix(writer->text->str, "\n"))
+            g_string_truncate(writer->text, writer->text->len - 1);
+    }
+    return true;
 }
 
 static bool write_mail(Writer *writer, const PickleValue *mail)
