@@ -16,7 +16,7 @@ void store_find_effect_soon(Store *store, const char *entry)
 bool store_find_effect(Store *store, const char *entry, bool *before, int64_t *number, GError **error)
 {
     g_autoptr(Query) query = query_open(store, error, effect_sql, TEXT(entry));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     *before = step == STEP_ROW;
     *number = *before ? query_integer(query, 0) : 0;
     return step != STEP_FAILED;
@@ -63,13 +63,9 @@ bool store_record_effects(Store *store, const GPtrArray *entries, int64_t *added
 
 bool store_add_effect(Store *store, const char *entry, int64_t number, int64_t *sum, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error,
-                                        "INSERT INTO effect (entry, number, recorded_at) VALUES ($1, $2, $3) "
-                                        "ON CONFLICT (entry) DO UPDATE SET number = effect.number + excluded.number "
-                                        "RETURNING number",
-                                        TEXT(entry), INTEGER(number), INTEGER(clock_now()));
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *sum = query_integer(query, 0);
-    return true;
+    return query_number(store, error, sum,
+                        "INSERT INTO effect (entry, number, recorded_at) VALUES ($1, $2, $3) "
+                        "ON CONFLICT (entry) DO UPDATE SET number = effect.number + excluded.number "
+                        "RETURNING number",
+                        TEXT(entry), INTEGER(number), INTEGER(clock_now()));
 }

@@ -15,38 +15,27 @@ static const RowField event_fields[] = {
     ROW(EventRow, list_id),         ROW(EventRow, made_at),    ROW(EventRow, body),
     ROW(EventRow, place.mail_host), ROW(EventRow, place.list), ROW(EventRow, place.domain)};
 
-static void row_free(void *event)
+static void event_row_free(EventRow *event)
 {
-    row_clear(event_fields, event);
-    g_free(event);
-}
-
-static bool is_there(Store *store, const char *id, bool *there, GError **error)
-{
-    g_autoptr(Query) query = query_open(store, error, "SELECT 1 FROM event WHERE id = $1", TEXT(id));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    *there = step == STEP_ROW;
-    return step != STEP_FAILED;
-}
-
-static bool add(Store *store, EventRow *event, GError **error)
-{
-    bool there;
-    if (!is_there(store, event->id, &there, error))
-        return false;
-    return there || (store_next_number(store, "event", &event->number, error) &&
-                     query_run(store, error, NULL,
-                               "INSERT INTO event (number, id, type, list_id, made_at, body, mail_host, list_key, "
-                               "domain_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-                               INTEGER(event->number), TEXT(event->id), TEXT(event->type), TEXT(event->list_id),
-                               INTEGER(event->made_at), TEXT(event->body),
-                               TEXT(event->place.mail_host ? event->place.mail_host : ""),
-                               INTEGER(event->place.list), INTEGER(event->place.domain)));
+    row_free(event_fields, event);
 }
 
 bool event_row_add(Store *store, EventRow *event, GError **error)
 {
-    return STORE_WRITE(store, error, add(store, event, error));
+    bool there;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun || !query_exists(store, error, &there, "SELECT 1 FROM event WHERE id = $1", TEXT(event->id)))
+        return false;
+    if (!there && (!store_next_number(store, "event", &event->number, error) ||
+                   !query_run(store, error, NULL,
+                              "INSERT INTO event (number, id, type, list_id, made_at, body, mail_host, list_key, "
+                              "domain_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                              INTEGER(event->number), TEXT(event->id), TEXT(event->type), TEXT(event->list_id),
+                              INTEGER(event->made_at), TEXT(event->body),
+                              TEXT(event->place.mail_host ? event->place.mail_host : ""), INTEGER(event->place.list),
+                              INTEGER(event->place.domain))))
+        return false;
+    return write_end(&write, error);
 }
 
 GPtrArray *event_row_after(Store *store, int64_t number, int64_t limit, GError **error)
@@ -55,7 +44,7 @@ GPtrArray *event_row_after(Store *store, int64_t number, int64_t limit, GError *
                                         "SELECT number, id, type, list_id, made_at, body, mail_host, list_key, "
                                         "domain_key FROM event WHERE number > $1 ORDER BY number LIMIT $2",
                                         INTEGER(number), INTEGER(limit));
-    return row_all(query, EventRow, event_fields, row_free, error);
+    return row_all(query, EventRow, event_fields, event_row_free, error);
 }
 
 bool event_place_find(Store *store, const char *list_id, EventPlace *place, GError **error)
@@ -64,7 +53,7 @@ bool event_place_find(Store *store, const char *list_id, EventPlace *place, GErr
                                         "SELECT list.mail_host, list.key, domain.key FROM list JOIN domain ON "
                                         "domain.mail_host = list.mail_host WHERE list.list_id = $1",
                                         TEXT(list_id));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     *place = (EventPlace){0};
     if (step == STEP_ROW)
         *place = (EventPlace){g_strdup(query_text(query, 0)), query_integer(query, 1), query_integer(query, 2)};
@@ -79,7 +68,7 @@ bool event_row_stands(Store *store, const EventRow *event, bool *list, bool *dom
                                         "(SELECT count(*) FROM domain WHERE mail_host = $3 AND key = $4)",
                                         TEXT(event->list_id), INTEGER(place->list),
                                         TEXT(place->mail_host ? place->mail_host : ""), INTEGER(place->domain));
-    if (!query || query_step(query, error) != STEP_ROW)
+    if (query_step(query, error) != STEP_ROW)
         return false;
     *list = query_integer(query, 0) > 0;
     *domain = query_integer(query, 1) > 0;
@@ -88,10 +77,8 @@ bool event_row_stands(Store *store, const EventRow *event, bool *list, bool *dom
 
 bool event_row_last(Store *store, int64_t *number, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error, "SELECT value FROM counter WHERE name = $1", TEXT("event"));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    *number = step == STEP_ROW ? query_integer(query, 0) : 0;
-    return step != STEP_FAILED;
+    *number = 0;
+    return query_number(store, error, number, "SELECT value FROM counter WHERE name = $1", TEXT("event"));
 }
 
 bool event_row_expire(Store *store, int64_t before, GError **error)

@@ -88,7 +88,7 @@ bool store_give_back(Store *store, StoreProgress *progress, void *data, GError *
 static bool find_portion(Store *store, const char *find, int64_t before, int64_t *last, bool *more, GError **error)
 {
     g_autoptr(Query) query = query_open(store, error, find, INTEGER(before), INTEGER(EXPIRE_ROWS - 1));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     *more = step == STEP_ROW;
     *last = *more ? query_integer(query, 0) : before - 1;
     return step != STEP_FAILED;

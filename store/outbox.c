@@ -6,17 +6,16 @@
 #include "store/row.h"
 #include "store/store_internal.h"
 
-#define COLUMNS "number, queue, meta, recipients, message, made_at"
+#define COLUMNS "number, queue, meta, recipients, made_at, message"
 
 /* ---- units ---- */
 
 static const RowField unit_row[] = {ROW(OutboxUnit, tag), ROW(OutboxUnit, queues), ROW(OutboxUnit, made_at),
                                     ROW(OutboxUnit, given_up)};
 
-static void unit_free(void *unit)
+static void unit_free(OutboxUnit *unit)
 {
-    row_clear(unit_row, unit);
-    g_free(unit);
+    row_free(unit_row, unit);
 }
 
 bool outbox_unit_add(Store *store, const char *spool, const char *tag, const char *queues, int64_t now, GError **error)
@@ -30,26 +29,21 @@ bool outbox_unit_add(Store *store, const char *spool, const char *tag, const cha
            (added > 0 || fail(error, FAIL_RACE, "the unit was taken for one whose writer had died"));
 }
 
-/* It is written in any case, so that the commit waits for the disk: the row that is found may be one that a process
- * died committing. */
-static bool decide(Store *store, const char *spool, const char *tag, int64_t now, bool *committed, GError **error)
-{
-    g_autoptr(Query)
-        query = query_open(store, error,
-                           "INSERT INTO outbox_unit (spool, tag, queues, made_at, given_up, asked) "
-                           "VALUES ($1, $2, '', $3, 1, 1) "
-                           "ON CONFLICT (tag) DO UPDATE SET asked = outbox_unit.asked + 1 RETURNING given_up",
-                           TEXT(spool), TEXT(tag), INTEGER(now));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    *committed = step == STEP_ROW && query_integer(query, 0) == 0;
-    return step == STEP_ROW || (step == STEP_DONE && fail(error, FAIL_LATER, "the database gives no answer"));
-}
-
 bool outbox_unit_decide(Store *store, const char *spool, const char *tag, int64_t now, bool *committed, GError **error)
 {
     if (!store_begin_people_durable(store, NULL, error))
         return false;
-    if (decide(store, spool, tag, now, committed, error))
+    /* It is written in any case, so that the commit waits for the disk: the row that is found may be one that a process
+     * died committing. */
+    int64_t given_up = -1;
+    bool done = query_number(store, error, &given_up,
+                             "INSERT INTO outbox_unit (spool, tag, queues, made_at, given_up, asked) "
+                             "VALUES ($1, $2, '', $3, 1, 1) "
+                             "ON CONFLICT (tag) DO UPDATE SET asked = outbox_unit.asked + 1 RETURNING given_up",
+                             TEXT(spool), TEXT(tag), INTEGER(now)) &&
+                (given_up >= 0 || fail(error, FAIL_LATER, "the database gives no answer"));
+    *committed = given_up == 0;
+    if (done)
         return store_commit(store, error);
     store_rollback(store);
     return false;
@@ -90,7 +84,7 @@ bool outbox_count(Store *store, const char *host, int64_t *count, int64_t *oldes
                            "UNION ALL SELECT made_at, spool FROM outbox WHERE entry IS NULL) AS waiting "
                            "WHERE spool = '' OR spool = COALESCE((SELECT spool FROM host WHERE name = $1), spool)",
                            TEXT(host));
-    if (!query || query_step(query, error) != STEP_ROW)
+    if (query_step(query, error) != STEP_ROW)
         return false;
     *count = query_integer(query, 0);
     *oldest = query_integer(query, 1);
@@ -99,15 +93,12 @@ bool outbox_count(Store *store, const char *host, int64_t *count, int64_t *oldes
 
 /* ---- rows of runners' entries ---- */
 
-static const RowField outbox_row[] = {ROW(OutboxRow, number), ROW(OutboxRow, queue), ROW(OutboxRow, meta),
-                                      ROW(OutboxRow, recipients)};
+static const RowField outbox_row[] = {ROW(OutboxRow, number),     ROW(OutboxRow, queue),   ROW(OutboxRow, meta),
+                                      ROW(OutboxRow, recipients), ROW(OutboxRow, made_at), ROW(OutboxRow, message)};
 
-static void row_free(void *data)
+static void outbox_row_free(OutboxRow *row)
 {
-    OutboxRow *row = data;
-    row_clear(outbox_row, row);
-    g_clear_pointer(&row->message, g_bytes_unref);
-    g_free(row);
+    row_free(outbox_row, row);
 }
 
 bool outbox_add(Store *store, const char *spool, const char *entry, OutboxRow *row, GError **error)
@@ -124,25 +115,11 @@ bool outbox_add(Store *store, const char *spool, const char *entry, OutboxRow *r
                       BLOB(octets, length), INTEGER(row->made_at), TEXT(spool)));
 }
 
-static void *read_row(Query *query)
-{
-    OutboxRow *row = g_new0(OutboxRow, 1);
-    row_read(query, 0, outbox_row, row);
-    row->message = query_blob(query, 4);
-    row->made_at = query_integer(query, 5);
-    return row;
-}
-
-static GPtrArray *read_all(Query *query, GError **error)
-{
-    return row_collect(query, read_row, row_free, error);
-}
-
 GPtrArray *outbox_of(Store *store, const char *entry, GError **error)
 {
     g_autoptr(Query) query =
         query_open(store, error, "SELECT " COLUMNS " FROM outbox WHERE entry = $1 ORDER BY number", TEXT(entry));
-    return read_all(query, error);
+    return row_all(query, OutboxRow, outbox_row, outbox_row_free, error);
 }
 
 bool outbox_remove_of(Store *store, const char *entry, GError **error)
@@ -167,7 +144,7 @@ GPtrArray *outbox_waiting(Store *store, const char *queue, GError **error)
         query_open(store, error,
                    "SELECT " COLUMNS " FROM outbox WHERE entry IS NULL AND ($1 IS NULL OR queue = $1) ORDER BY number",
                    TEXT(queue));
-    return read_all(query, error);
+    return row_all(query, OutboxRow, outbox_row, outbox_row_free, error);
 }
 
 bool outbox_take(Store *store, int64_t number, bool *there, GError **error)

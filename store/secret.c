@@ -13,8 +13,8 @@ static GPtrArray *read_all(Store *store, GError **error)
     g_autoptr(GPtrArray) secrets = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
     g_autoptr(Query) query =
         query_start(store, error, "SELECT octets FROM secret ORDER BY key DESC", NULL, 0);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW)
         g_ptr_array_add(secrets, query_blob(query, 0));
     return step == STEP_DONE ? g_steal_pointer(&secrets) : NULL;
 }
@@ -31,41 +31,34 @@ static bool add(Store *store, int64_t now, GError **error)
                      INTEGER(key), BLOB(octets, sizeof octets));
 }
 
-/* Two processes may ask first at the same time: the second finds the first one's. Nobody keeps that there is none, so
- * this is no change of which others must learn, and may happen in any transaction. */
-static bool add_first(Store *store, GError **error)
-{
-    g_autoptr(GPtrArray) secrets = read_all(store, error);
-    return secrets && (secrets->len > 0 || add(store, clock_now(), error));
-}
-
 GPtrArray *secret_all(Store *store, GError **error)
 {
     g_autoptr(GPtrArray) secrets = read_all(store, error);
     if (!secrets || secrets->len > 0)
         return g_steal_pointer(&secrets);
-    if (!STORE_WRITE(store, error, add_first(store, error)))
-        return NULL;
+    /* Two processes may ask first at the same time: the second finds the first one's. Nobody keeps that there is none,
+     * so this is no change of which others must learn, and may happen in any transaction. */
+    {
+        g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+        g_autoptr(GPtrArray) again = write.begun ? read_all(store, error) : NULL;
+        if (!again || (again->len == 0 && !add(store, clock_now(), error)) || !write_end(&write, error))
+            return NULL;
+    }
     return read_all(store, error);
 }
 
 bool secret_replaced_at(Store *store, int64_t *replaced_at, GError **error)
 {
-    g_autoptr(Query) query = query_start(store, error, "SELECT COALESCE(max(replaced_at), 0) FROM secret", NULL, 0);
-    bool done = query && query_step(query, error) == STEP_ROW;
-    *replaced_at = done ? query_integer(query, 0) : 0;
-    return done;
-}
-
-static bool rotate(Store *store, int64_t keep_us, GError **error)
-{
-    int64_t now = clock_now();
-    return add(store, now, error) &&
-           query_run(store, error, NULL, "DELETE FROM secret WHERE replaced_at > 0 AND replaced_at < $1",
-                     INTEGER(now - keep_us));
+    *replaced_at = 0;
+    return query_number_all(store, error, replaced_at, "SELECT COALESCE(max(replaced_at), 0) FROM secret", NULL, 0);
 }
 
 bool secret_rotate(Store *store, int64_t keep_us, GError **error)
 {
-    return STORE_CHANGE(store, error, rotate(store, keep_us, error));
+    int64_t now = clock_now();
+    return STORE_CHANGE(store, error,
+                        add(store, now, error) &&
+                            query_run(store, error, NULL,
+                                      "DELETE FROM secret WHERE replaced_at > 0 AND replaced_at < $1",
+                                      INTEGER(now - keep_us)));
 }

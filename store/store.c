@@ -323,6 +323,8 @@ void query_free(Query *query)
 
 Step query_step(Query *query, GError **error)
 {
+    if (!query)
+        return STEP_FAILED;
     Store *store = query->store;
     if (store->doomed) {
         fail(error, FAIL_LATER, "the transaction failed earlier and will be rolled back");
@@ -337,8 +339,8 @@ Step query_step(Query *query, GError **error)
 char **query_texts(Query *query, GError **error)
 {
     g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW)
         g_ptr_array_add(texts, g_strdup(query_text(query, 0)));
     if (step != STEP_DONE)
         return NULL;
@@ -400,6 +402,23 @@ bool query_all(Store *store, GError **error, int64_t *changed, const char *sql, 
     if (changed)
         *changed = step == STEP_DONE ? store->driver->changed(store->connection) : 0;
     return step == STEP_DONE;
+}
+
+bool query_number_all(Store *store, GError **error, int64_t *number, const char *sql, const Value *values, size_t count)
+{
+    g_autoptr(Query) query = query_start(store, error, sql, values, count);
+    Step step = query_step(query, error);
+    if (step == STEP_ROW)
+        *number = query_integer(query, 0);
+    return step != STEP_FAILED;
+}
+
+bool query_exists_all(Store *store, GError **error, bool *exists, const char *sql, const Value *values, size_t count)
+{
+    g_autoptr(Query) query = query_start(store, error, sql, values, count);
+    Step step = query_step(query, error);
+    *exists = step == STEP_ROW;
+    return step != STEP_FAILED;
 }
 
 bool query_later_all(Store *store, GError **error, const char *sql, const Value *values, size_t count)
@@ -644,26 +663,34 @@ static bool lock_site(Store *store, GError **error)
     return store->site_locked;
 }
 
-bool write_begin(Store *store, Write *write, WriteScope scope, GError **error)
+Write write_begin(Store *store, WriteScope scope, GError **error)
 {
-    write->own = store->depth == 0;
-    write->changed_ever = store->driver->changed_ever(store->connection);
+    Write write = {store, false, store->depth == 0, store->driver->changed_ever(store->connection)};
     if (store->doomed)
-        return fail(error, FAIL_LATER, "the transaction failed earlier and will be rolled back");
-    if (write->own && scope == WRITE_PEOPLE)
-        return store_begin_people(store, NULL, error);
-    return (scope == WRITE_LIST || lock_site(store, error)) && store_begin(store, error);
+        fail(error, FAIL_LATER, "the transaction failed earlier and will be rolled back");
+    else if (write.own && scope == WRITE_PEOPLE)
+        write.begun = store_begin_people(store, NULL, error);
+    else
+        write.begun = (scope == WRITE_LIST || lock_site(store, error)) && store_begin(store, error);
+    return write;
 }
 
-bool write_end(Store *store, const Write *write, bool ok, GError **error)
+bool write_end(Write *write, GError **error)
 {
-    if (ok)
-        return store_commit(store, error);
+    write->begun = false;
+    return store_commit(write->store, error);
+}
+
+void write_undo(Write *write)
+{
+    if (!write->begun)
+        return;
+    Store *store = write->store;
+    write->begun = false;
     if (write->own || store->driver->changed_ever(store->connection) != write->changed_ever)
         store_rollback(store);
     else
         store->depth--;
-    return false;
 }
 
 /* ---- ids ---- */
@@ -703,12 +730,8 @@ bool store_id_key(const char *id, int64_t *key)
 
 bool store_next_number(Store *store, const char *counter, int64_t *number, GError **error)
 {
-    g_autoptr(Query) query = query_open(
-        store, error, "UPDATE counter SET value = value + 1 WHERE name = $1 RETURNING value", TEXT(counter));
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *number = query_integer(query, 0);
-    return true;
+    return query_number(store, error, number, "UPDATE counter SET value = value + 1 WHERE name = $1 RETURNING value",
+                        TEXT(counter));
 }
 
 static const char version_sql[] = "SELECT value FROM store_version";
@@ -721,7 +744,7 @@ void store_version_soon(Store *store)
 bool store_read_version(Store *store, int64_t *version, GError **error)
 {
     g_autoptr(Query) query = query_start(store, error, version_sql, NULL, 0);
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     *version = step == STEP_ROW ? query_integer(query, 0) : 0;
     return step == STEP_ROW || (step == STEP_DONE && fail(error, FAIL_LATER, "the database has no version"));
 }

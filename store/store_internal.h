@@ -43,8 +43,8 @@ Query *query_stream_start(Store *store, GError **error, const char *sql, const V
 void query_free(Query *query);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Query, query_free)
 
-/* Go to the next row: STEP_ROW; STEP_DONE: there is none any more; STEP_FAILED with error. The functions below read the
- * columns of that row, which count from 0. */
+/* Go to the next row: STEP_ROW; STEP_DONE: there is none any more; STEP_FAILED with error, also for query NULL, which
+ * could not be started and has set error. The functions below read the columns of that row, which count from 0. */
 Step query_step(Query *query, GError **error);
 bool query_is_null(Query *query, int column);
 int64_t query_integer(Query *query, int column);
@@ -82,6 +82,25 @@ bool query_all(Store *store, GError **error, int64_t *changed, const char *sql, 
     query_all(store, error, changed, sql, (const Value[]){__VA_ARGS__}, \
               sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
 
+/* Run a query, and set *number to the first column of its first row; where there is no row, it stays as it is. */
+bool query_number_all(Store *store, GError **error, int64_t *number, const char *sql, const Value *values,
+                      size_t count);
+#define query_number(store, error, number, sql, ...)                          \
+    query_number_all(store, error, number, sql, (const Value[]){__VA_ARGS__}, \
+                     sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
+/* Run a query, and set *exists: does it have a row? */
+bool query_exists_all(Store *store, GError **error, bool *exists, const char *sql, const Value *values, size_t count);
+#define query_exists(store, error, exists, sql, ...)                          \
+    query_exists_all(store, error, exists, sql, (const Value[]){__VA_ARGS__}, \
+                     sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
+/* Run a statement that changes what must be there. Where it changes no row, `missing` is the result: an expression that
+ * is evaluated only then, mostly fail(error, FAIL_MISSING, ...). */
+#define query_change_one(store, error, missing, sql, ...)                                    \
+    ({                                                                                       \
+        int64_t changed_ = 0;                                                                \
+        query_run(store, error, &changed_, sql, __VA_ARGS__) && (changed_ > 0 || (missing)); \
+    })
+
 /* Run a statement inside a transaction, for a caller that needs neither rows nor their number. A driver may send the
  * statement without waiting; then a later statement or the commit fails in its place. */
 bool query_later_all(Store *store, GError **error, const char *sql, const Value *values, size_t count);
@@ -89,23 +108,34 @@ bool query_later_all(Store *store, GError **error, const char *sql, const Value 
     query_later_all(store, error, sql, (const Value[]){__VA_ARGS__}, \
                     sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
 
-/* Put these around the statements by which a public function writes. They make a transaction, or a part of the
- * caller's. write_end() gets in ok whether the statements succeeded, and returns whether they and the commit did. With
- * ok false, all that was written since write_begin() is undone. Inside a caller's transaction that dooms the
- * transaction if anything was written, so make all checks before the first write. */
-typedef struct Write {
-    bool own;
-    int64_t changed_ever;
-} Write;
 /* Say what is written. Within store_begin(), nobody else writes, and both mean the same. Within store_begin_lists(),
  * WRITE_LIST (rows of these lists) needs no further lock. The first WRITE_SITE (people, counters, accounts) waits for
  * other transactions that have done the same. A transaction of its own is that of store_begin(), and with WRITE_PEOPLE
  * (the rest means WRITE_SITE) that of store_begin_people(). */
 typedef enum WriteScope { WRITE_SITE, WRITE_LIST, WRITE_PEOPLE } WriteScope;
-bool write_begin(Store *store, Write *write, WriteScope scope, GError **error);
-bool write_end(Store *store, const Write *write, bool ok, GError **error);
 
-/* Put write_begin() and write_end() around a bool expression. True: the expression is true and the commit succeeded.
+/* A public function that writes does it in a Write, which is a transaction or a part of the caller's:
+ *
+ *   g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+ *   if (!write.begun || !list_key(store, list_id, &list, error))
+ *       return false;
+ *   return query_run(store, error, ...) && write_end(&write, error);
+ *
+ * write_end() returns whether the commit succeeded. Where a Write ends without it, all that was written since
+ * write_begin() is undone. Inside a caller's transaction that dooms the transaction if anything was written, so make
+ * all checks before the first write. Free a query with RETURNING before write_end(), since a database may not commit
+ * while one has more rows to give. */
+typedef struct Write {
+    Store *store;
+    bool begun, own;
+    int64_t changed_ever;
+} Write;
+Write write_begin(Store *store, WriteScope scope, GError **error);
+bool write_end(Write *write, GError **error);
+void write_undo(Write *write);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Write, write_undo)
+
+/* Put a Write around a bool expression. True: the expression is true and the commit succeeded.
  *
  * The expression is evaluated once. Where the database answers that another transaction won (serialization failure,
  * deadlock), the driver repeats only what stands alone: the locks at the begin of a transaction, and a statement
@@ -118,10 +148,10 @@ bool write_end(Store *store, const Write *write, bool ok, GError **error);
 #define STORE_WRITE_LIST(store, error, expression) STORE_WRITE_IN(WRITE_LIST, store, error, expression)
 /* Do STORE_WRITE with WRITE_PEOPLE: for rows that store_begin_people() allows, also where posts of lists go on. */
 #define STORE_WRITE_PEOPLE(store, error, expression) STORE_WRITE_IN(WRITE_PEOPLE, store, error, expression)
-#define STORE_WRITE_IN(scope, store, error, expression)                                              \
-    ({                                                                                               \
-        Write write_;                                                                                \
-        write_begin(store, &write_, scope, error) && write_end(store, &write_, (expression), error); \
+#define STORE_WRITE_IN(scope, store, error, expression)            \
+    ({                                                             \
+        g_auto(Write) write_ = write_begin(store, scope, error);   \
+        write_.begun && (expression) && write_end(&write_, error); \
     })
 /* Do STORE_WRITE, and call store_changed() in its transaction. */
 #define STORE_CHANGE(store, error, expression) STORE_WRITE(store, error, (store_changed(store), (expression)))

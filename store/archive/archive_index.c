@@ -51,7 +51,7 @@ const Migration archive_schemas[] = {{2, "archive", schema}, {0, NULL, NULL}};
 static bool list_number(Store *store, const char *name, int64_t *number, GError **error)
 {
     g_autoptr(Query) query = query_open(store, error, "SELECT number FROM list WHERE name = $1", TEXT(name));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW) {
         *number = query_integer(query, 0);
         return true;
@@ -60,7 +60,7 @@ static bool list_number(Store *store, const char *name, int64_t *number, GError 
         add = step == STEP_DONE
                   ? query_open(store, error, "INSERT INTO list (name) VALUES ($1) RETURNING number", TEXT(name))
                   : NULL;
-    if (!add || query_step(add, error) != STEP_ROW)
+    if (query_step(add, error) != STEP_ROW)
         return false;
     *number = query_integer(add, 0);
     return query_step(add, error) == STEP_DONE;
@@ -68,7 +68,7 @@ static bool list_number(Store *store, const char *name, int64_t *number, GError 
 
 static bool integer_of(Query *query, int64_t *number, GError **error)
 {
-    bool read = query && query_step(query, error) == STEP_ROW;
+    bool read = query_step(query, error) == STEP_ROW;
     if (read)
         *number = query_integer(query, 0);
     return read;
@@ -191,7 +191,7 @@ static bool file_of(Store *store, int64_t list, const char *hash, char **file, G
     g_autoptr(Query) query = query_open(
         store, error, "SELECT m.file FROM node n JOIN message m ON m.id = n.message WHERE n.list = $1 AND n.hash = $2",
         INTEGER(list), TEXT(hash));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     *file = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
     return step != STEP_FAILED;
 }
@@ -267,7 +267,7 @@ bool archive_index_knows(ArchiveIndex *index, const char *list, const char *file
         "SELECT 1 FROM message m CROSS JOIN list l ON l.number = m.list WHERE m.id >= $1 AND m.id < $2 AND m.file = $3"
         " AND l.name = $4 LIMIT 1",
         INTEGER(second << ARCHIVE_ID_SHIFT), INTEGER((second + 1) << ARCHIVE_ID_SHIFT), TEXT(file), TEXT(list));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     *known = step == STEP_ROW;
     return archive_index_checked(index, step != STEP_FAILED, error);
 }
@@ -277,7 +277,7 @@ bool archive_index_knows(ArchiveIndex *index, const char *list, const char *file
 static bool state_of(Store *store, int64_t id, ArchiveState *state, int64_t *list, GError **error)
 {
     g_autoptr(Query) query = query_open(store, error, "SELECT state, list FROM message WHERE id = $1", INTEGER(id));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW) {
         *state = (ArchiveState)query_integer(query, 0);
         *list = query_integer(query, 1);

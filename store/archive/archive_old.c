@@ -75,7 +75,7 @@ void archive_old_rollback(ArchiveOld *old)
 /* The first column of the first row; NULL with FAIL_MISSING where there is none. */
 static char *only_text(Query *query, const char *missing, GError **error)
 {
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_DONE)
         fail(error, FAIL_MISSING, "there is no old %s of that name", missing);
     return step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;

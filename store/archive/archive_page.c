@@ -25,7 +25,7 @@ ArchiveList *archive_index_list(ArchiveIndex *index, const char *name, GError **
                                         "SELECT number, name, posts, first * 1000000, last * 1000000 FROM list "
                                         "WHERE name = $1",
                                         TEXT(name));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW) {
         ArchiveList *list = g_new0(ArchiveList, 1);
         row_read(query, 0, list_fields, list);
@@ -40,7 +40,7 @@ char *archive_index_list_name(ArchiveIndex *index, int64_t number, GError **erro
 {
     g_autoptr(Query)
         query = query_open(index->store, error, "SELECT name FROM list WHERE number = $1", INTEGER(number));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW)
         return g_strdup(query_text(query, 0));
     archive_index_checked(index, step == STEP_DONE && fail(error, FAIL_MISSING, "there is no such list in the index"),
@@ -53,8 +53,8 @@ GArray *archive_index_months(ArchiveIndex *index, int64_t list, GError **error)
     g_autoptr(GArray) months = g_array_new(FALSE, FALSE, sizeof(ArchiveMonth));
     g_autoptr(Query) query = query_open(index->store, error,
                                         "SELECT month, posts FROM month WHERE list = $1 ORDER BY month", INTEGER(list));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         int64_t number = query_integer(query, 0);
         ArchiveMonth month = {(int)(number / 12), (int)(number % 12) + 1, query_integer(query, 1)};
         g_array_append_val(months, month);
@@ -91,8 +91,8 @@ ArchiveMessage *archive_message_read(Query *query)
 static GPtrArray *message_rows(ArchiveIndex *index, Query *query, GError **error)
 {
     g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)archive_message_free);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW)
         g_ptr_array_add(rows, archive_message_read(query));
     return archive_index_checked(index, step == STEP_DONE, error) ? g_steal_pointer(&rows) : NULL;
 }
@@ -161,7 +161,7 @@ static bool node_above(ArchiveIndex *index, int64_t node, Above *above, GError *
     g_autoptr(Query) query = query_open(
         index->store, error, "SELECT CASE WHEN cut THEN NULL ELSE claim END, message FROM node WHERE id = $1",
         INTEGER(node));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     *above = step == STEP_ROW ? (Above){query_integer(query, 0), query_integer(query, 1)} : (Above){0};
     return step != STEP_FAILED;
 }
@@ -171,7 +171,7 @@ static bool parent_of(ArchiveIndex *index, int64_t message, int64_t *parent, uns
 {
     g_autoptr(Query)
         query = query_open(index->store, error, "SELECT node FROM message WHERE id = $1", INTEGER(message));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     Above above = {.parent = step == STEP_ROW ? query_integer(query, 0) : 0};
     bool own = true, read = step != STEP_FAILED;
     *parent = 0;

@@ -139,7 +139,7 @@ static bool read_found(const SearchRun *run, unsigned limit, ArchiveFound *found
                                             "SELECT " ARCHIVE_MESSAGE_COLUMNS " FROM " ARCHIVE_MESSAGE_TABLES
                                             " WHERE m.id = $1 AND m.state = 0",
                                             INTEGER(candidate->id));
-        Step step = query ? query_step(query, error) : STEP_FAILED;
+        Step step = query_step(query, error);
         if (step == STEP_FAILED)
             return false;
         if (step == STEP_DONE)

@@ -30,7 +30,7 @@ static void touch(ArchiveThreading *self, int64_t thread)
 
 static Step node_read(Query *query, ArchiveNode *node, GError **error)
 {
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step != STEP_ROW)
         return step;
     *node = (ArchiveNode){.id = query_integer(query, 0),
@@ -65,7 +65,7 @@ static bool node_load(ArchiveThreading *self, int64_t id, ArchiveNode *node, GEr
 
 static bool returned(Query *query, int64_t *number, GError **error)
 {
-    if (!query || query_step(query, error) != STEP_ROW)
+    if (query_step(query, error) != STEP_ROW)
         return false;
     *number = query_integer(query, 0);
     return query_step(query, error) == STEP_DONE;
@@ -120,8 +120,8 @@ static bool push_children(ArchiveThreading *self, int64_t node, GArray *stack, G
 {
     g_autoptr(Query)
         query = query_open(self->store, error, "SELECT id FROM node WHERE claim = $1 AND cut = 0", INTEGER(node));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         int64_t child = query_integer(query, 0);
         g_array_append_val(stack, child);
     }
@@ -164,7 +164,7 @@ static bool thread_size(ArchiveThreading *self, int64_t thread, ThreadSize *size
 {
     g_autoptr(Query)
         query = query_open(self->store, error, "SELECT root, nodes FROM thread WHERE id = $1", INTEGER(thread));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW)
         *size = (ThreadSize){query_integer(query, 0), query_integer(query, 1)};
     return step == STEP_ROW || (step == STEP_DONE && fail(error, FAIL_CONFIG, "a thread of the index is missing"));
@@ -300,15 +300,13 @@ typedef struct Topic {
 
 static bool before(ArchiveThreading *self, const Topic *topic, bool reply, int64_t *node, GError **error)
 {
-    g_autoptr(Query) query = query_open(
-        self->store, error,
+    *node = 0;
+    return query_number(
+        self->store, error, node,
         "SELECT node FROM topic WHERE list = $1 AND topic = $2 AND reply = $3 AND (date, hash) < ($4, $5)"
         " AND date >= $6 ORDER BY date DESC, hash DESC LIMIT 1",
         INTEGER(self->list), INTEGER(topic->number), INTEGER(reply), INTEGER(topic->date), TEXT(topic->hash),
         INTEGER(topic->date - TOPIC_WINDOW));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    *node = step == STEP_ROW ? query_integer(query, 0) : 0;
-    return step != STEP_FAILED;
 }
 
 /* Find the node that a reply without references claims as its parent; 0: none. */
@@ -325,7 +323,7 @@ static bool topic_next(ArchiveThreading *self, Topic *topic, int64_t until, bool
         "SELECT node, date, hash FROM topic WHERE list = $1 AND topic = $2 AND reply = 1 AND (date, hash) > ($3, $4)"
         " AND date <= $5 ORDER BY date, hash LIMIT 1",
         INTEGER(self->list), INTEGER(topic->number), INTEGER(topic->date), TEXT(topic->hash), INTEGER(until));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     *there = step == STEP_ROW;
     if (*there) {
         topic->node = query_integer(query, 0);

@@ -97,8 +97,8 @@ static bool read_system(Store *store, Generation *found, GError **error)
 /* *count stays as it is where there is no row. */
 static bool read_count(Query *query, int64_t *count, GError **error)
 {
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW)
         *count = query_integer(query, 0);
     return step == STEP_DONE;
 }

@@ -60,8 +60,8 @@ static const char *with_clock(Store *store, const char *sql)
 static GPtrArray *read_hosts(Query *query, GError **error)
 {
     g_autoptr(GPtrArray) hosts = g_ptr_array_new_with_free_func((GDestroyNotify)host_free);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         Host *host = g_new0(Host, 1);
         row_read(query, 0, host_row, host);
         host->living = host->lease_until > host->read_at;
@@ -155,10 +155,13 @@ static bool withdraw_issues(Store *store, const char *name, GError **error)
     return issues != NULL;
 }
 
-static bool begin(Store *store, Host *host, int64_t lease, GError **error)
+bool host_begin(Store *store, Host *host, int64_t lease, GError **error)
 {
     int64_t now;
     const Host *own;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
     g_autoptr(GPtrArray) hosts = host_all(store, error);
     if (!hosts || !host_clock(store, &now, error) || !may_work(host, hosts, &own, error) ||
         (hosts->len == 0 && !take_rows_of_before(store, host->spool, error)))
@@ -181,12 +184,8 @@ static bool begin(Store *store, Host *host, int64_t lease, GError **error)
                      TEXT(host->name), TEXT(host->spool), TEXT(host->boot), TEXT(host->version), TEXT(host->state),
                      INTEGER(host->epoch), INTEGER(now), INTEGER(now), INTEGER(host->lease_until),
                      INTEGER(host->draining), INTEGER(host->parts), INTEGER(host->share_until), INTEGER(host->empty_at),
-                     INTEGER(host->connections));
-}
-
-bool host_begin(Store *store, Host *host, int64_t lease, GError **error)
-{
-    return STORE_WRITE(store, error, begin(store, host, lease, error));
+                     INTEGER(host->connections)) &&
+           write_end(&write, error);
 }
 
 /* One statement and no transaction, so that it waits for nobody who writes. A part of the limits that was kept long
@@ -202,8 +201,8 @@ static bool write_lease(Store *store, Host *host, int64_t until, GError **error)
                                         TEXT(host->name), INTEGER(host->epoch), TEXT(host->spool), INTEGER(until),
                                         INTEGER(host->seen_at), TEXT(host->state), INTEGER(host->share_until),
                                         INTEGER(host->empty_at));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         there = true;
         host->draining = query_integer(query, 0) != 0;
         host->parts = query_integer(query, 1);
@@ -277,18 +276,16 @@ Host *host_find_dead(Store *store, const char *name, GError **error)
     return NULL;
 }
 
-static bool remove_dead(Store *store, const char *name, GError **error)
+bool host_remove(Store *store, const char *name, GError **error)
 {
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
     g_autoptr(Host) host = host_find_dead(store, name, error);
     return host && remove_jobs(store, name, error) && withdraw_issues(store, name, error) &&
            canary_forget(store, name, 0, 0, error) &&
            query_run(store, error, NULL, "DELETE FROM claim WHERE host = $1", TEXT(name)) &&
-           query_run(store, error, NULL, "DELETE FROM host WHERE name = $1", TEXT(name));
-}
-
-bool host_remove(Store *store, const char *name, GError **error)
-{
-    return STORE_WRITE(store, error, remove_dead(store, name, error));
+           query_run(store, error, NULL, "DELETE FROM host WHERE name = $1", TEXT(name)) && write_end(&write, error);
 }
 
 /* ---- claims ---- */
@@ -314,7 +311,7 @@ static bool read_claim(Store *store, const char *what, HostClaim *claim, GError 
                               "AND host.epoch = claim.epoch WHERE claim.what = $1";
     const char *sql = with_clock(store, text);
     g_autoptr(Query) query = query_open(store, error, sql, TEXT(what), INTEGER(clock_now()));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW)
         *claim = (HostClaim){g_strdup(query_text(query, 1)), query_integer(query, 2),
                              query_integer(query, 3) > query_integer(query, 0) && query_integer(query, 4) == 0};
@@ -355,7 +352,7 @@ bool host_claim(Store *store, const char *what, const char *name, int64_t epoch,
 static char *read_site(Store *store, GError **error)
 {
     g_autoptr(Query) query = query_start(store, error, "SELECT id FROM site", NULL, 0);
-    return query && query_step(query, error) == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
+    return query_step(query, error) == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
 }
 
 /* Two may ask first at the same time: the second finds the first one's. */

@@ -62,20 +62,19 @@ bool host_share_lower(Store *store, Host *host, int64_t parts, GError **error)
     return write_parts(store, host, parts, error);
 }
 
-static bool raise_part(Store *store, Host *host, GError **error)
+bool host_share_raise(Store *store, Host *host, GError **error)
 {
+    g_auto(Write) write = write_begin(store, WRITE_PEOPLE, error);
+    if (!write.begun)
+        return false;
     Division division;
     if (!divide(store, host, &division, error))
         return false;
     double left = 1 - division.taken;
     if (left < 1.0 / PARTS_MAX)
-        return true;
+        return write_end(&write, error);
     int64_t left_parts = (int64_t)(1 / left - EPSILON) + 1; /* rounded up */
     int64_t parts = MAX(division.hosts, left_parts);
-    return (host->parts > 0 && host->parts <= parts) || write_parts(store, host, parts, error);
-}
-
-bool host_share_raise(Store *store, Host *host, GError **error)
-{
-    return STORE_WRITE_PEOPLE(store, error, raise_part(store, host, error));
+    return ((host->parts > 0 && host->parts <= parts) || write_parts(store, host, parts, error)) &&
+           write_end(&write, error);
 }

@@ -78,8 +78,8 @@ void lost_spool_clear(LostSpool *lost)
 static bool find(Store *store, size_t kind, const Value *values, GPtrArray *things, GError **error)
 {
     g_autoptr(Query) query = query_start(store, error, kinds[kind].find, values, kinds[kind].timed ? 2 : 1);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         LostThing *thing = g_new0(LostThing, 1);
         thing->kind = kinds[kind].kind;
         row_read(query, 0, thing_row, thing);
@@ -114,8 +114,12 @@ bool lost_spool_note_back(Store *store, const char *entry, GError **error)
     return query_run(store, error, NULL, "DELETE FROM handed WHERE entry = $1", TEXT(entry));
 }
 
-static bool remove_lost(Store *store, const char *name, bool dry, LostSpool *lost, GError **error)
+bool lost_spool_remove(Store *store, const char *name, bool dry, LostSpool *lost, GError **error)
 {
+    *lost = (LostSpool){.things = g_ptr_array_new_with_free_func(thing_free)};
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
     g_autoptr(Host) host = host_find_dead(store, name, error);
     if (!host)
         return false;
@@ -129,12 +133,7 @@ static bool remove_lost(Store *store, const char *name, bool dry, LostSpool *los
     lost->state = g_steal_pointer(&host->state);
     lost->seen_at = host->seen_at;
     lost->since = host->empty_at;
-    return dry || (query_run(store, error, NULL, "DELETE FROM handed WHERE spool = $1", TEXT(host->spool)) &&
-                   fragment_recount(store, error) && host_remove(store, name, error));
-}
-
-bool lost_spool_remove(Store *store, const char *name, bool dry, LostSpool *lost, GError **error)
-{
-    *lost = (LostSpool){.things = g_ptr_array_new_with_free_func(thing_free)};
-    return STORE_WRITE(store, error, remove_lost(store, name, dry, lost, error));
+    return (dry || (query_run(store, error, NULL, "DELETE FROM handed WHERE spool = $1", TEXT(host->spool)) &&
+                    fragment_recount(store, error) && host_remove(store, name, error))) &&
+           write_end(&write, error);
 }

@@ -8,14 +8,10 @@
 
 bool restored_newest(Store *store, int64_t *newest, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT COALESCE(MAX(at), 0) FROM (SELECT MAX(recorded_at) AS at FROM effect "
-                                        "UNION ALL SELECT MAX(seen_at) FROM message_id "
-                                        "UNION ALL SELECT MAX(held_at) FROM held) AS newest");
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *newest = query_integer(query, 0);
-    return true;
+    return query_number(store, error, newest,
+                        "SELECT COALESCE(MAX(at), 0) FROM (SELECT MAX(recorded_at) AS at FROM effect "
+                        "UNION ALL SELECT MAX(seen_at) FROM message_id "
+                        "UNION ALL SELECT MAX(held_at) FROM held) AS newest");
 }
 
 bool restored_posts(Store *store, int64_t since, RestoredEach *each, void *data, GError **error)
@@ -26,7 +22,7 @@ bool restored_posts(Store *store, int64_t since, RestoredEach *each, void *data,
                                         "WHERE message_id.seen_at > $1 ORDER BY list.list_id, message_id.seen_at",
                                         INTEGER(since));
     Step step;
-    while ((step = query ? query_step(query, error) : STEP_FAILED) == STEP_ROW) {
+    while ((step = query_step(query, error)) == STEP_ROW) {
         const RestoredPost post = {query_text(query, 0), query_text(query, 1), query_text(query, 2),
                                    query_integer(query, 3)};
         if (!each(&post, data))

@@ -18,9 +18,12 @@ static void job_free(void *job)
     g_free(job);
 }
 
-static bool take(Store *store, const char *name, int64_t now, int64_t due_at, bool *taken, GError **error)
+bool task_job_take(Store *store, const char *name, int64_t now, int64_t due_at, bool *taken, GError **error)
 {
     int64_t changed = 0;
+    g_auto(Write) write = write_begin(store, WRITE_PEOPLE, error);
+    if (!write.begun)
+        return false;
     *taken = false;
     if (!query_run(store, error, &changed,
                    "INSERT INTO job (name, started_at, ended_at, due_at, done, runs, failures, fault) "
@@ -29,12 +32,7 @@ static bool take(Store *store, const char *name, int64_t now, int64_t due_at, bo
                    TEXT(name), INTEGER(now), INTEGER(due_at)))
         return false;
     *taken = changed > 0;
-    return true;
-}
-
-bool task_job_take(Store *store, const char *name, int64_t now, int64_t due_at, bool *taken, GError **error)
-{
-    return STORE_WRITE_PEOPLE(store, error, take(store, name, now, due_at, taken, error));
+    return write_end(&write, error);
 }
 
 bool task_job_end(Store *store, const TaskJob *job, GError **error)

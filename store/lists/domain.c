@@ -37,11 +37,7 @@ static char *checked(const char *mail_host, GError **error)
 /* How many rows the statement counts for one domain name. */
 static bool counted(Store *store, const char *sql, const char *mail_host, int64_t *count, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error, sql, TEXT(mail_host));
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *count = query_integer(query, 0);
-    return true;
+    return query_number(store, error, count, sql, TEXT(mail_host));
 }
 
 bool domain_answers(Store *store, const char *name, bool *answers, GError **error)
@@ -73,7 +69,7 @@ static bool ids_are_free(Store *store, const char *name, GError **error)
                                         "AND length(list_id) > length($1) + 1 "
                                         "AND substr(list_id, length(list_id) - length($1)) = '.' || $1",
                                         TEXT(name));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step != STEP_ROW)
         return step == STEP_DONE;
     return fail(error, FAIL_NEVER, "the list with the List-Id %s is in another domain, and a list of %s could have the "
@@ -127,9 +123,14 @@ bool domain_create(Store *store, const char *mail_host, const char *description,
     return name && STORE_CHANGE(store, error, insert(store, name, description, error));
 }
 
-static bool remove_row(Store *store, const char *name, GError **error)
+bool domain_remove(Store *store, const char *mail_host, GError **error)
 {
+    g_autofree char *name = g_utf8_strdown(mail_host, -1);
     int64_t lists = 0, removed = 0;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
+    store_changed(store);
     if (!counted(store, "SELECT count(*) FROM list WHERE mail_host = $1", name, &lists, error))
         return false;
     if (lists > 0)
@@ -139,25 +140,7 @@ static bool remove_row(Store *store, const char *name, GError **error)
     return query_run(store, error, &removed, "DELETE FROM domain WHERE mail_host = $1", TEXT(name)) &&
            query_run(store, error, NULL, "DELETE FROM template WHERE place = $1", TEXT(place)) &&
            token_forget(store, NULL, name, error) &&
-           (removed > 0 || fail(error, FAIL_MISSING, "there is no domain %s", name));
-}
-
-bool domain_remove(Store *store, const char *mail_host, GError **error)
-{
-    g_autofree char *name = g_utf8_strdown(mail_host, -1);
-    return STORE_CHANGE(store, error, remove_row(store, name, error));
-}
-
-static bool change_alias(Store *store, const char *name, const char *alias, GError **error)
-{
-    int64_t changed = 0;
-    if (!query_run(store, error, &changed, "UPDATE domain SET alias_domain = NULL WHERE mail_host = $1", TEXT(name)))
-        return false;
-    if (changed == 0)
-        return fail(error, FAIL_MISSING, "there is no domain %s", name);
-    return !alias || (free_name(store, alias, error) &&
-                      query_run(store, error, NULL, "UPDATE domain SET alias_domain = $2 WHERE mail_host = $1",
-                                TEXT(name), TEXT(alias)));
+           (removed > 0 || fail(error, FAIL_MISSING, "there is no domain %s", name)) && write_end(&write, error);
 }
 
 bool domain_set_alias(Store *store, const char *mail_host, const char *alias_domain, GError **error)
@@ -166,7 +149,19 @@ bool domain_set_alias(Store *store, const char *mail_host, const char *alias_dom
     g_autofree char *alias = alias_domain ? checked(alias_domain, error) : NULL;
     if (alias_domain && !alias)
         return false;
-    return STORE_CHANGE(store, error, change_alias(store, name, alias, error));
+    int64_t changed = 0;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
+    store_changed(store);
+    if (!query_run(store, error, &changed, "UPDATE domain SET alias_domain = NULL WHERE mail_host = $1", TEXT(name)))
+        return false;
+    if (changed == 0)
+        return fail(error, FAIL_MISSING, "there is no domain %s", name);
+    return (!alias || (free_name(store, alias, error) &&
+                       query_run(store, error, NULL, "UPDATE domain SET alias_domain = $2 WHERE mail_host = $1",
+                                 TEXT(name), TEXT(alias)))) &&
+           write_end(&write, error);
 }
 
 bool domain_set_description(Store *store, const char *mail_host, const char *description, GError **error)
@@ -190,7 +185,7 @@ Domain *domain_find(Store *store, const char *mail_host, GError **error)
     g_autofree char *name = g_utf8_strdown(mail_host, -1);
     g_autoptr(Query) query = query_open(
         store, error, "SELECT mail_host, description, alias_domain FROM domain WHERE mail_host = $1", TEXT(name));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_DONE)
         fail(error, FAIL_MISSING, "there is no domain %s", name);
     return step == STEP_ROW ? read_row(query) : NULL;
@@ -223,8 +218,8 @@ char **domain_owners(Store *store, const char *mail_host, GError **error)
     g_autoptr(GPtrArray) ids = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(Query) query = query_open(
         store, error, "SELECT person FROM domain_owner WHERE mail_host = $1 ORDER BY person", TEXT(name));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         char id[STORE_ID_SIZE];
         store_key_id(query_integer(query, 0), id);
         g_ptr_array_add(ids, g_strdup(id));

@@ -47,14 +47,9 @@ static bool allowed(const HeaderMatch *match, GError **error)
 
 static bool count_rows(Store *store, int64_t scope, int64_t *count, GError **error)
 {
-    g_autoptr(Query) query =
-        query_open(store, error,
-                   "SELECT COALESCE(max(position), -1) + 1 FROM header_match WHERE COALESCE(list, 0) = $1",
-                   INTEGER(scope));
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *count = query_integer(query, 0);
-    return true;
+    return query_number(store, error, count,
+                        "SELECT COALESCE(max(position), -1) + 1 FROM header_match WHERE COALESCE(list, 0) = $1",
+                        INTEGER(scope));
 }
 
 /* Is there another row, not that of key, with this field and pattern? */
@@ -64,7 +59,7 @@ static bool is_new(Store *store, int64_t scope, const HeaderMatch *match, int64_
                                         "SELECT key FROM header_match WHERE COALESCE(list, 0) = $1 AND header = $2 AND "
                                         "pattern = $3 AND key <> $4",
                                         INTEGER(scope), TEXT(match->header), TEXT(match->pattern), INTEGER(key));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW)
         return fail(error, FAIL_EXISTS, "there is a header match of %s with the pattern %s already", match->header,
                     match->pattern);
@@ -133,7 +128,7 @@ static bool find_key(Store *store, int64_t scope, int64_t position, int64_t *key
     g_autoptr(Query) query =
         query_open(store, error, "SELECT key FROM header_match WHERE COALESCE(list, 0) = $1 AND position = $2",
                    INTEGER(scope), INTEGER(position));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW)
         *key = query_integer(query, 0);
     return step == STEP_ROW || (step == STEP_DONE && no_row(position, error));
@@ -182,20 +177,16 @@ static bool renumber(Store *store, int64_t scope, GError **error)
     return keys != NULL;
 }
 
-static bool clear(Store *store, int64_t scope, const char *tag, int64_t *removed, GError **error)
-{
-    return query_run(store, error, removed,
-                     "DELETE FROM header_match WHERE COALESCE(list, 0) = $1 AND ($2 IS NULL OR tag = $2)",
-                     INTEGER(scope), TEXT(tag)) &&
-           (!tag || renumber(store, scope, error));
-}
-
 bool header_match_clear(Store *store, const char *list_id, const char *tag, int64_t *removed, GError **error)
 {
     int64_t scope;
     if (!list_scope(store, list_id, &scope, error))
         return false;
-    return STORE_CHANGE(store, error, clear(store, scope, tag, removed, error));
+    return STORE_CHANGE(store, error,
+                        query_run(store, error, removed,
+                                  "DELETE FROM header_match WHERE COALESCE(list, 0) = $1 AND ($2 IS NULL OR tag = $2)",
+                                  INTEGER(scope), TEXT(tag)) &&
+                            (!tag || renumber(store, scope, error)));
 }
 
 static HeaderMatch *read_row(Query *query, const char *list_id)
@@ -215,7 +206,7 @@ HeaderMatch *header_match_find(Store *store, const char *list_id, int64_t positi
                                         "SELECT " COLUMNS " FROM header_match WHERE COALESCE(list, 0) = $1 AND "
                                         "position = $2",
                                         INTEGER(scope), INTEGER(position));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_DONE)
         no_row(position, error);
     return step == STEP_ROW ? read_row(query, list_id) : NULL;
@@ -231,8 +222,8 @@ GPtrArray *header_match_all(Store *store, const char *list_id, GError **error)
         query_open(store, error,
                    "SELECT " COLUMNS " FROM header_match WHERE COALESCE(list, 0) = $1 ORDER BY position",
                    INTEGER(scope));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW)
         g_ptr_array_add(all, read_row(query, list_id));
     return step == STEP_DONE ? g_steal_pointer(&all) : NULL;
 }

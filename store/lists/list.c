@@ -66,7 +66,7 @@ static bool read_settings(Store *store, List *list, int64_t key, GError **error)
         query_open(store, error, "SELECT name, value FROM list_setting WHERE list = $1", INTEGER(key));
     Step step = STEP_FAILED;
     /* A setting of a newer or older program is no reason to refuse mail. */
-    while (query && (step = query_step(query, error)) == STEP_ROW)
+    while ((step = query_step(query, error)) == STEP_ROW)
         list_setting_apply(list, query_text(query, 0), query_text(query, 1));
     return step == STEP_DONE;
 }
@@ -98,7 +98,7 @@ static List *read_one(Store *store, const char *sql, const char *text, GError **
 {
     g_autofree char *folded = g_utf8_validate(text, -1, NULL) ? g_utf8_strdown(text, -1) : g_strdup("");
     g_autoptr(Query) query = query_open(store, error, sql, TEXT(folded));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_DONE)
         fail(error, FAIL_MISSING, "there is no list %s", text);
     return step == STEP_ROW ? read_row(store, query, error) : NULL;
@@ -131,7 +131,7 @@ List *list_find(Store *store, const char *text, GError **error)
 /* The List-Id of the first row; NULL where the domain of the second is as good. */
 static char *first_of(Query *query, const char *domain, GError **error)
 {
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     g_autofree char *list_id = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
     bool chosen = list_id && g_ascii_strcasecmp(query_text(query, 1), domain) == 0;
     if (list_id && !chosen)
@@ -165,7 +165,7 @@ static bool find_renamed(Store *store, const char *name, const char *host, char 
                                         "domain WHERE mail_host = COALESCE((SELECT mail_host FROM domain WHERE "
                                         "alias_domain = $2), $2)) AND list_id <> list_name || '.' || mail_host",
                                         TEXT(name), TEXT(host));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     *list_id = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
     return step != STEP_FAILED;
 }
@@ -182,7 +182,7 @@ bool list_exists(Store *store, const char *local, const char *domain, bool *exis
                                         "SELECT list_id FROM list WHERE list_name = $1 AND mail_host = "
                                         "COALESCE((SELECT mail_host FROM domain WHERE alias_domain = $2), $2)",
                                         TEXT(name), TEXT(host));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     g_autofree char *found = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
     if (step == STEP_FAILED || (!found && !list_short_find(store, name, host, &found, error)) ||
         (!found && !find_renamed(store, name, host, &found, error)))
@@ -210,8 +210,8 @@ bool list_each(Store *store, const char *domain, ListEach *each, void *data, GEr
     g_autoptr(Query) query =
         domain ? query_stream(store, error, COLUMNS "WHERE mail_host = $1 ORDER BY mail_host, list_name", TEXT(host))
                : query_stream_start(store, error, COLUMNS "ORDER BY mail_host, list_name", NULL, 0);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         g_autoptr(List) list = read_row(store, query, error);
         if (!list)
             return false;
@@ -238,8 +238,8 @@ static bool read_page_settings(Store *store, const Value criteria[2], const GPtr
                                          "SELECT own.list, own.name, own.value FROM list JOIN list_setting own ON "
                                          "own.list = list.key " CRITERIA "AND list_id >= $3 AND list_id <= $4",
                                          values, G_N_ELEMENTS(values));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         int64_t key = query_integer(query, 0);
         List *list = g_hash_table_lookup(known, &key);
         if (list) /* it may have been made since */
@@ -258,8 +258,8 @@ GPtrArray *list_page(Store *store, const ListCriteria *criteria, const char *aft
     g_autoptr(Query)
         query = query_open(store, error, COLUMNS CRITERIA "AND list_id > $5 ORDER BY list_id LIMIT $3 OFFSET $4",
                            wanted[0], wanted[1], INTEGER(limit), INTEGER(after ? 0 : skip), TEXT(after ? after : ""));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         const int64_t key = query_integer(query, 0);
         List *list = read_columns(query);
         list_settings_default(list);
@@ -272,12 +272,8 @@ GPtrArray *list_page(Store *store, const ListCriteria *criteria, const char *aft
 bool list_total(Store *store, const ListCriteria *criteria, int64_t *total, GError **error)
 {
     g_autofree char *host = criteria->domain ? g_utf8_strdown(criteria->domain, -1) : NULL;
-    g_autoptr(Query) query = query_open(store, error, "SELECT count(*) FROM list " CRITERIA, TEXT(host),
-                                        INTEGER(criteria->advertised));
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *total = query_integer(query, 0);
-    return true;
+    return query_number(store, error, total, "SELECT count(*) FROM list " CRITERIA, TEXT(host),
+                        INTEGER(criteria->advertised));
 }
 
 bool list_key(Store *store, const char *list_id, int64_t *key, GError **error)
@@ -293,7 +289,7 @@ bool list_key(Store *store, const char *list_id, int64_t *key, GError **error)
         return true;
     }
     g_autoptr(Query) query = query_open(store, error, "SELECT key FROM list WHERE list_id = $1", TEXT(list_id));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_DONE)
         return fail(error, FAIL_MISSING, "there is no list %s", list_id);
     if (step == STEP_ROW)
@@ -322,7 +318,7 @@ bool list_key_soon(Store *store, const char *list_id, int64_t *key)
 static bool domain_known(Store *store, const char *mail_host, GError **error)
 {
     g_autoptr(Query) query = query_open(store, error, "SELECT 1 FROM domain WHERE mail_host = $1", TEXT(mail_host));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     return step == STEP_ROW ||
            (step == STEP_DONE &&
             fail(error, FAIL_MISSING, "there is no domain %s; make it with: listrunner domain create %s", mail_host,
@@ -345,7 +341,7 @@ static bool id_is_free(Store *store, const char *name, const char *host, GError 
     for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
         g_autofree char *domain = g_strconcat(dot + 1, ".", host, NULL);
         g_autoptr(Query) query = query_open(store, error, "SELECT 1 FROM domain WHERE mail_host = $1", TEXT(domain));
-        Step step = query ? query_step(query, error) : STEP_FAILED;
+        Step step = query_step(query, error);
         if (step == STEP_ROW)
             return fail(error, FAIL_NEVER, "%s@%s would have the List-Id of a list %.*s@%s, in another domain of this "
                         "site; give it another name", name, host, (int)(dot - name), name, domain);
@@ -418,7 +414,7 @@ static bool id_is_unused(Store *store, int64_t key, const char *name, const char
     g_autofree char *list_id = g_strconcat(name, ".", host, NULL);
     g_autoptr(Query) query = query_open(store, error, "SELECT list_name || '@' || mail_host FROM list "
                                         "WHERE list_id = $1 AND key <> $2", TEXT(list_id), INTEGER(key));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step != STEP_ROW)
         return step == STEP_DONE;
     return fail(error, FAIL_EXISTS, "the list %s has the List-Id %s already, and gets mail by it", query_text(query, 0),
@@ -435,7 +431,7 @@ static bool rename_list(Store *store, const char *list_id, const char *name, con
         g_autoptr(Query) query =
             query_open(store, error, "SELECT 1 FROM list WHERE mail_host = $1 AND list_name = $2 AND key <> $3",
                        TEXT(host), TEXT(name), INTEGER(key));
-        Step step = query ? query_step(query, error) : STEP_FAILED;
+        Step step = query_step(query, error);
         if (step != STEP_DONE)
             return step == STEP_ROW && fail(error, FAIL_EXISTS, "there is a list %s@%s already", name, host);
     }
@@ -465,56 +461,50 @@ static bool forget_parts(Store *store, const char *list_id, GError **error)
                      TEXT(list_id), TEXT(end));
 }
 
-static bool delete_list(Store *store, const char *list_id, GError **error)
-{
-    int64_t removed = 0;
-    store_changed(store);
-    return list_archive_leave(store, list_id, error) && forget_parts(store, list_id, error) &&
-           query_run(store, error, NULL, "DELETE FROM span WHERE list = (SELECT key FROM list WHERE list_id = $1)",
-                     TEXT(list_id)) &&
-           query_run(store, error, &removed, "DELETE FROM list WHERE list_id = $1", TEXT(list_id)) &&
-           query_run(store, error, NULL, "DELETE FROM template WHERE place = $1", TEXT(list_id)) &&
-           token_forget(store, list_id, NULL, error) &&
-           (removed > 0 || fail(error, FAIL_MISSING, "there is no list %s", list_id)) &&
-           fragment_recount(store, error);
-}
-
 /* The members before the one at place REMOVE_ROWS, none when there are not so many. By their place in the table's own
  * order: a search for each of them would pass all others. */
-static bool delete_members(Store *store, int64_t list, int64_t *removed, GError **error)
+bool list_remove_members(Store *store, const char *list_id, int64_t *removed, GError **error)
 {
+    int64_t list;
+    if (!list_key(store, list_id, &list, error))
+        return false;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
     *removed = 0;
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT role, folded, by_person FROM member WHERE list = $1 "
                                         "ORDER BY role, folded, by_person LIMIT 1 OFFSET $2",
                                         INTEGER(list), INTEGER(REMOVE_ROWS));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step != STEP_ROW)
-        return step == STEP_DONE;
+        return step == STEP_DONE && write_end(&write, error);
     g_autofree char *folded = g_strdup(query_text(query, 1));
     int64_t role = query_integer(query, 0), by_person = query_integer(query, 2);
     g_clear_pointer(&query, query_free);
     return span_forget(store, list, error) &&
            query_run(store, error, removed,
                      "DELETE FROM member WHERE list = $1 AND (role, folded, by_person) < ($2, $3, $4)", INTEGER(list),
-                     INTEGER(role), TEXT(folded), INTEGER(by_person));
-}
-
-bool list_remove_members(Store *store, const char *list_id, int64_t *removed, GError **error)
-{
-    int64_t key;
-    if (!list_key(store, list_id, &key, error))
-        return false;
-    return STORE_WRITE(store, error, delete_members(store, key, removed, error));
+                     INTEGER(role), TEXT(folded), INTEGER(by_person)) &&
+           write_end(&write, error);
 }
 
 bool list_remove(Store *store, const char *list_id, GError **error)
 {
-    int64_t removed = store_is_transaction_open(store) ? 0 : 1;
+    int64_t removed = 1;
     while (removed > 0)
         if (!list_remove_members(store, list_id, &removed, error))
             return false;
-    return STORE_WRITE(store, error, delete_list(store, list_id, error));
+    return STORE_CHANGE(store, error,
+                        list_archive_leave(store, list_id, error) && forget_parts(store, list_id, error) &&
+                            query_run(store, error, NULL,
+                                      "DELETE FROM span WHERE list = (SELECT key FROM list WHERE list_id = $1)",
+                                      TEXT(list_id)) &&
+                            query_run(store, error, &removed, "DELETE FROM list WHERE list_id = $1", TEXT(list_id)) &&
+                            query_run(store, error, NULL, "DELETE FROM template WHERE place = $1", TEXT(list_id)) &&
+                            token_forget(store, list_id, NULL, error) &&
+                            (removed > 0 || fail(error, FAIL_MISSING, "there is no list %s", list_id)) &&
+                            fragment_recount(store, error));
 }
 
 /* ---- settings ---- */
@@ -527,10 +517,11 @@ static bool delete_setting(Store *store, int64_t key, const char *name, GError *
 }
 
 /* Rows are only for what differs from the default. value NULL: the default. */
-static bool write_setting(Store *store, const char *list_id, const char *name, const char *value, GError **error)
+bool list_set(Store *store, const char *list_id, const char *name, const char *value, GError **error)
 {
     int64_t key;
-    const ListSetting *setting = list_setting_find(name, error);
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    const ListSetting *setting = write.begun ? list_setting_find(name, error) : NULL;
     g_autoptr(List) list = setting ? list_by_id(store, list_id, error) : NULL;
     if (!list || !list_key(store, list->list_id, &key, error))
         return false;
@@ -542,13 +533,9 @@ static bool write_setting(Store *store, const char *list_id, const char *name, c
     g_autofree char *fallback = list_setting_fallback(setting, list->list_name);
     if (value && !kept)
         return false;
-    return !kept || strcmp(kept, fallback) == 0 ? delete_setting(store, key, name, error)
-                                                : insert_setting(store, key, name, kept, error);
-}
-
-bool list_set(Store *store, const char *list_id, const char *name, const char *value, GError **error)
-{
-    return STORE_WRITE(store, error, write_setting(store, list_id, name, value, error));
+    return (!kept || strcmp(kept, fallback) == 0 ? delete_setting(store, key, name, error)
+                                                 : insert_setting(store, key, name, kept, error)) &&
+           write_end(&write, error);
 }
 
 bool list_reset(Store *store, const char *list_id, const char *name, GError **error)

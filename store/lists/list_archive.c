@@ -11,11 +11,8 @@ char *list_archive_name(const char *list_id, int64_t archive)
 
 bool list_archive_removed(Store *store, const char *list_id, int64_t *count, GError **error)
 {
-    g_autoptr(Query) query =
-        query_open(store, error, "SELECT archive FROM removed_list WHERE list_id = $1", TEXT(list_id));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    *count = step == STEP_ROW ? query_integer(query, 0) : 0;
-    return step != STEP_FAILED;
+    *count = 0;
+    return query_number(store, error, count, "SELECT archive FROM removed_list WHERE list_id = $1", TEXT(list_id));
 }
 
 bool list_archive_set(Store *store, const char *list_id, int64_t archive, GError **error)

@@ -71,7 +71,7 @@ ListLogRow *list_log_find(Store *store, const char *list_id, int64_t key, GError
         return NULL;
     g_autoptr(Query) query = query_open(store, error, "SELECT " COLUMNS " FROM list_log WHERE list = $1 AND key = $2",
                                         INTEGER(list), INTEGER(key));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_DONE)
         fail(error, FAIL_MISSING, "the log of %s has no row %" G_GINT64_FORMAT, list_id, key);
     return step == STEP_ROW ? read_row(query) : NULL;

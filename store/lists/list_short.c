@@ -75,7 +75,7 @@ bool list_short_find(Store *store, const char *name, const char *host, char **li
                                         "SELECT list_id, list_name FROM list WHERE key = $1 AND mail_host = "
                                         "COALESCE((SELECT mail_host FROM domain WHERE alias_domain = $2), $2)",
                                         INTEGER(key), TEXT(host));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     char expected[SHORT_SIZE];
     if (step == STEP_ROW) {
         write_short(query_text(query, 1), key, expected);

@@ -34,7 +34,7 @@ bool news_watermark(Store *store, const char *list_id, const char *newsgroup, in
         return false;
     g_autoptr(Query) query = query_open(store, error, "SELECT watermark FROM news WHERE list = $1 AND newsgroup = $2",
                                         INTEGER(list), TEXT(newsgroup));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW)
         *watermark = query_integer(query, 0);
     return step != STEP_FAILED;

@@ -87,17 +87,16 @@ GPtrArray *template_text_stale(Store *store, int64_t before, int64_t retry, GErr
 
 bool template_text_count_faults(Store *store, int64_t *count, GError **error)
 {
-    g_autoptr(Query) query = query_start(store, error, "SELECT count(*) FROM template WHERE fault <> ''", NULL, 0);
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *count = query_integer(query, 0);
-    return true;
+    return query_number_all(store, error, count, "SELECT count(*) FROM template WHERE fault <> ''", NULL, 0);
 }
 
 /* Write the text only if it differs: an equal text must not make all processes read their lists again. */
-static bool keep_text(Store *store, const TemplateText *text, GError **error)
+bool template_text_fetched(Store *store, const TemplateText *text, GError **error)
 {
     int64_t changed = 0;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
     if (text->text && !query_run(store, error, &changed,
                                  "UPDATE template SET text = $5 WHERE place = $1 AND name = $2 AND language = $3 AND "
                                  "uri = $4 AND (text IS NULL OR text <> $5)",
@@ -110,12 +109,8 @@ static bool keep_text(Store *store, const TemplateText *text, GError **error)
                      "UPDATE template SET fetched_at = $5, fault = $6 "
                      "WHERE place = $1 AND name = $2 AND language = $3 AND uri = $4",
                      TEXT(text->place), TEXT(text->name), TEXT(text->language), TEXT(text->uri),
-                     INTEGER(text->fetched_at), TEXT(or_empty(text->fault)));
-}
-
-bool template_text_fetched(Store *store, const TemplateText *text, GError **error)
-{
-    return STORE_WRITE(store, error, keep_text(store, text, error));
+                     INTEGER(text->fetched_at), TEXT(or_empty(text->fault))) &&
+           write_end(&write, error);
 }
 
 bool template_text_find(Store *store, const char *name, const List *list, const char *language, TemplateText **found,

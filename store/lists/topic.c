@@ -49,7 +49,7 @@ bool topic_read(Store *store, const char *member_id, TopicChoice *choice, GError
         return no_member(member_id, error);
     g_autoptr(Query) query =
         query_open(store, error, "SELECT topics, topics_unmatched FROM member WHERE key = $1", INTEGER(key));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_DONE)
         no_member(member_id, error);
     if (step != STEP_ROW)

@@ -14,10 +14,7 @@
 
 bool bring_find(Store *store, const char *name, bool *whole, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error, "SELECT 1 FROM moved WHERE name = $1", TEXT(name));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    *whole = step == STEP_ROW;
-    return step != STEP_FAILED;
+    return query_exists(store, error, whole, "SELECT 1 FROM moved WHERE name = $1", TEXT(name));
 }
 
 bool bring_note(Store *store, const char *name, const char *list_id, GError **error)
@@ -38,7 +35,7 @@ bool bring_system(Store *store, const char *list_id, char **system, GError **err
                                         "SELECT name FROM moved WHERE list = (SELECT key FROM list WHERE list_id = $1) "
                                         "ORDER BY substr(name, 1, 10) = 'listrunner', name LIMIT 1",
                                         TEXT(list_id));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     const char *name = step == STEP_ROW ? query_text(query, 0) : NULL;
     *system = name ? g_strndup(name, strcspn(name, ": ")) : NULL;
     return step != STEP_FAILED;
@@ -203,21 +200,19 @@ static bool insert_member(Store *store, const BroughtMember *from, int64_t list,
                       span_count(store, SPAN_MEMBERS(list, from->role), address->folded, 1, error));
 }
 
-static bool add_member(Store *store, const BroughtMember *from, bool *known, GError **error)
+bool bring_member(Store *store, const BroughtMember *member, bool *known, GError **error)
 {
     int64_t list;
     g_auto(Email) address = {0};
-    if (!list_key(store, from->list_id, &list, error) ||
-        !(from->as_user ? email_find(store, from->address, &address, error)
-                        : email_ensure(store, from->address, from->display_name, &address, error)) ||
-        (from->as_user && !user_preferred(store, &address, error)))
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
         return false;
-    return insert_member(store, from, list, &address, known, error);
-}
-
-bool bring_member(Store *store, const BroughtMember *member, bool *known, GError **error)
-{
-    return STORE_WRITE(store, error, add_member(store, member, known, error));
+    if (!list_key(store, member->list_id, &list, error) ||
+        !(member->as_user ? email_find(store, member->address, &address, error)
+                          : email_ensure(store, member->address, member->display_name, &address, error)) ||
+        (member->as_user && !user_preferred(store, &address, error)))
+        return false;
+    return insert_member(store, member, list, &address, known, error) && write_end(&write, error);
 }
 
 static bool add_left(Store *store, const char *list_id, const char *email, int64_t left_at, bool *known, GError **error)
@@ -249,7 +244,7 @@ static bool set_past(Store *store, const char *made, const BroughtList *from, GE
         g_autoptr(Query)
             query = query_open(store, error, "SELECT count(*) FROM list WHERE list_id = $1 AND list_id <> $2",
                                TEXT(from->list_id), TEXT(made));
-        if (!query || query_step(query, error) != STEP_ROW)
+        if (query_step(query, error) != STEP_ROW)
             return false;
         taken = query_integer(query, 0);
     }

@@ -53,8 +53,8 @@ bool carry_read(Store *store, const CarryKind *kind, const char *list_id, CarryR
     if (list_id ? !kind->of_list && !kind->select_of_list : kind->of_list)
         return true;
     g_autoptr(Query) query = read_kind(store, kind, list_id, error);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         Value values[CARRY_FIELDS_MAX];
         for (int i = 0; kind->fields[i].name; i++)
             values[i] = value_of(query, i, &kind->fields[i]);
@@ -79,7 +79,7 @@ bool carry_read_list(Store *store, CarryList *list, char **password_hash, GError
         "SELECT held_last, archive, (SELECT value FROM list_setting s WHERE s.list = l.key AND "
         "s.name = 'moderator_password') FROM list l WHERE list_id = $1",
         TEXT(list->list_id));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step != STEP_ROW)
         return step == STEP_DONE && fail(error, FAIL_MISSING, "there is no list %s", list->list_id);
     list->held_last = query_integer(query, 0);
@@ -112,7 +112,7 @@ static bool take_number(Store *store, const char *counter, const char *find, int
         return fail(error, FAIL_NEVER, "the number %" G_GINT64_FORMAT " is not allowed", *number);
     {
         g_autoptr(Query) query = query_open(store, error, find, INTEGER(*number));
-        Step step = query ? query_step(query, error) : STEP_FAILED;
+        Step step = query_step(query, error);
         if (step == STEP_FAILED)
             return false;
         if (step == STEP_ROW)

@@ -152,7 +152,7 @@ static bool sum_table(Store *store, const char *table, const char *columns, Copy
     g_autoptr(GChecksum) hash = g_checksum_new(G_CHECKSUM_SHA256);
     Step step = STEP_FAILED;
     *sum = (CopySum){0};
-    while (query && (step = query_step(query, error)) == STEP_ROW)
+    while ((step = query_step(query, error)) == STEP_ROW)
         add_row(sum, hash, query, query_columns(query));
     return step == STEP_DONE;
 }
@@ -201,7 +201,7 @@ bool store_copy_rows(const StoreCopied *copied, const char *table, const char *c
     Store *from = copied->from, *to = copied->to;
     g_autofree char *columns = columns_of(to, table, error); /* those of from may be of a newer version */
     g_autoptr(Query) query = columns ? read_some(from, table, columns, condition, INTEGER(copied->key), error) : NULL;
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_FAILED)
         return false;
     int count = query_columns(query);
@@ -222,7 +222,7 @@ static bool is_empty(Store *store, const char *table, GError **error)
 {
     g_autoptr(Query)
         query = query_start(store, error, lasting(g_strdup_printf("SELECT 1 FROM %s LIMIT 1", table)), NULL, 0);
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     return step == STEP_DONE || (step == STEP_ROW && fail(error, FAIL_EXISTS,
                                                           "the database to copy to holds data already (table %s): "
                                                           "copy to a new one",

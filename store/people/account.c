@@ -29,32 +29,23 @@ const char *account_kind_text(AccountKind kind)
     return kinds[kind].text;
 }
 
-static bool add(Store *store, AccountKind kind, const char *who, int64_t now, int64_t *total, GError **error)
-{
-    g_autoptr(Query) query = query_open(
-        store, error,
-        "INSERT INTO account (kind, who, ends_at, total) VALUES ($1, $2, $3, 1) ON CONFLICT (kind, who) DO UPDATE SET "
-        "total = CASE WHEN account.ends_at = $3 THEN account.total + 1 ELSE 1 END, ends_at = $3 RETURNING total",
-        TEXT(kinds[kind].text), TEXT(who), INTEGER(end_of(kind, now)));
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *total = query_integer(query, 0);
-    return true;
-}
-
 bool account_add(Store *store, AccountKind kind, const char *who, int64_t now, int64_t *total, GError **error)
 {
-    return STORE_WRITE(store, error, add(store, kind, who, now, total, error));
+    return STORE_WRITE(
+        store, error,
+        query_number(
+            store, error, total,
+            "INSERT INTO account (kind, who, ends_at, total) VALUES ($1, $2, $3, 1) ON CONFLICT (kind, who) DO UPDATE "
+            "SET "
+            "total = CASE WHEN account.ends_at = $3 THEN account.total + 1 ELSE 1 END, ends_at = $3 RETURNING total",
+            TEXT(kinds[kind].text), TEXT(who), INTEGER(end_of(kind, now))));
 }
 
 bool account_count(Store *store, AccountKind kind, const char *who, int64_t now, int64_t *total, GError **error)
 {
-    g_autoptr(Query) query =
-        query_open(store, error, "SELECT total FROM account WHERE kind = $1 AND who = $2 AND ends_at = $3",
-                   TEXT(kinds[kind].text), TEXT(who), INTEGER(end_of(kind, now)));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    *total = step == STEP_ROW ? query_integer(query, 0) : 0;
-    return step != STEP_FAILED;
+    *total = 0;
+    return query_number(store, error, total, "SELECT total FROM account WHERE kind = $1 AND who = $2 AND ends_at = $3",
+                        TEXT(kinds[kind].text), TEXT(who), INTEGER(end_of(kind, now)));
 }
 
 bool account_sum(Store *store, AccountKind kind, int64_t now, AccountSum *sum, GError **error)
@@ -63,7 +54,7 @@ bool account_sum(Store *store, AccountKind kind, int64_t now, AccountSum *sum, G
                                         "SELECT count(*), COALESCE(sum(total), 0), COALESCE(max(total), 0) "
                                         "FROM account WHERE kind = $1 AND ends_at = $2",
                                         TEXT(kinds[kind].text), INTEGER(end_of(kind, now)));
-    if (!query || query_step(query, error) != STEP_ROW)
+    if (query_step(query, error) != STEP_ROW)
         return false;
     *sum = (AccountSum){query_integer(query, 0), query_integer(query, 1), query_integer(query, 2)};
     return true;

@@ -23,7 +23,7 @@ static bool has_room(Store *store, int64_t scope, const char *folded, GError **e
         return true;
     g_autoptr(Query) query = query_open(store, error, "SELECT count(*) FROM ban WHERE COALESCE(list, 0) = $1 AND "
                                         "folded >= '^' AND folded < '_'", INTEGER(scope));
-    if (!query || query_step(query, error) != STEP_ROW)
+    if (query_step(query, error) != STEP_ROW)
         return false;
     return query_integer(query, 0) < LIST_PATTERNS_MAX ||
            fail(error, FAIL_NEVER, "the list bans %d patterns already, as many as may be", LIST_PATTERNS_MAX);
@@ -63,11 +63,8 @@ bool ban_find(Store *store, const char *list_id, const char *email, bool *found,
     g_autofree char *folded = folded_text(email);
     if (!list_scope(store, list_id, &scope, error))
         return false;
-    g_autoptr(Query) query = query_open(store, error, "SELECT 1 FROM ban WHERE COALESCE(list, 0) = $1 AND folded = $2",
-                                        INTEGER(scope), TEXT(folded));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    *found = step == STEP_ROW;
-    return step != STEP_FAILED;
+    return query_exists(store, error, found, "SELECT 1 FROM ban WHERE COALESCE(list, 0) = $1 AND folded = $2",
+                        INTEGER(scope), TEXT(folded));
 }
 
 bool ban_remove(Store *store, const char *list_id, const char *email, GError **error)
@@ -104,8 +101,8 @@ bool ban_check(Store *store, const char *list_id, const char *address, GHashTabl
         return false;
     g_autofree char *folded = email_folded(address);
     g_autoptr(Query) query = query_open(store, error, check_sql, INTEGER(scope), TEXT(folded));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         const char *email = query_text(query, 0);
         if (query_integer(query, 2) == 0 || pattern_matches_address(email, address, memory)) {
             *by = g_strdup(email);
@@ -123,8 +120,8 @@ bool ban_each(Store *store, const char *list_id, BanEach *each, void *data, GErr
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT email, made_at FROM ban WHERE COALESCE(list, 0) = $1 ORDER BY email",
                                         INTEGER(scope));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         const Ban ban = {.list_id = (char *)list_id, .email = (char *)query_text(query, 0),
                          .made_at = query_integer(query, 1)};
         if (!each(&ban, data))
@@ -138,10 +135,5 @@ bool ban_count(Store *store, const char *list_id, int64_t *count, GError **error
     int64_t scope;
     if (!list_scope(store, list_id, &scope, error))
         return false;
-    g_autoptr(Query) query =
-        query_open(store, error, "SELECT count(*) FROM ban WHERE COALESCE(list, 0) = $1", INTEGER(scope));
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *count = query_integer(query, 0);
-    return true;
+    return query_number(store, error, count, "SELECT count(*) FROM ban WHERE COALESCE(list, 0) = $1", INTEGER(scope));
 }

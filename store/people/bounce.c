@@ -28,7 +28,7 @@ static bool find_day(Store *store, int64_t list, const char *folded, int64_t day
                                         "SELECT weight, bounces, source FROM bounce WHERE list = $1 AND folded = $2 "
                                         "AND day = $3",
                                         INTEGER(list), TEXT(folded), INTEGER(day));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     *found = (FoundDay){.weight = -1};
     if (step == STEP_ROW)
         *found = (FoundDay){query_integer(query, 0), query_integer(query, 1),
@@ -51,9 +51,12 @@ static bool add_day(Store *store, int64_t list, const char *folded, const Bounce
                      TEXT(event->reason), TEXT(event->source), TEXT(event->text), INTEGER(event->at));
 }
 
-static bool note(Store *store, const BounceEvent *event, BounceNoted *noted, GError **error)
+bool bounce_note(Store *store, const BounceEvent *event, BounceNoted *noted, GError **error)
 {
     int64_t list, day = event->at / BOUNCE_DAY;
+    g_auto(Write) write = write_begin(store, WRITE_LIST, error);
+    if (!write.begun)
+        return false;
     FoundDay found;
     BounceEvent kept = *event;
     g_autofree char *folded = email_folded(event->address);
@@ -65,17 +68,13 @@ static bool note(Store *store, const BounceEvent *event, BounceNoted *noted, GEr
     if (found.verified && !verified)
         kept.source = "smtp";
     if (event->weight > found.weight)
-        return add_day(store, list, folded, &kept, noted->number, error);
+        return add_day(store, list, folded, &kept, noted->number, error) && write_end(&write, error);
     return query_run(store, error, NULL,
                      "UPDATE bounce SET bounces = $4, last_at = $5, source = CASE WHEN $6 <> '' THEN $6 ELSE source "
                      "END WHERE list = $1 AND folded = $2 AND day = $3",
                      INTEGER(list), TEXT(folded), INTEGER(day), INTEGER(noted->number), INTEGER(event->at),
-                     TEXT(noted->first ? event->source : ""));
-}
-
-bool bounce_note(Store *store, const BounceEvent *event, BounceNoted *noted, GError **error)
-{
-    return STORE_WRITE_LIST(store, error, note(store, event, noted, error));
+                     TEXT(noted->first ? event->source : "")) &&
+           write_end(&write, error);
 }
 
 /* ---- what is known ---- */
@@ -133,8 +132,8 @@ bool bounce_day_each(Store *store, const BounceFilter *filter, BounceDayEach *ea
     const char *of_list = filter->address ? BOUNCE_DAYS_OF_BOTH : BOUNCE_DAYS_OF_LIST;
     const char *of_any = filter->address ? BOUNCE_DAYS_OF_ADDRESS : BOUNCE_DAYS_OF_ALL;
     g_autoptr(Query) query = open_wanted(store, filter->list_id ? of_list : of_any, &wanted, filter, error);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         BounceDay day = {.list_id = query_text(query, 0), .address = query_text(query, 1)};
         g_autofree char *domain = domain_of(query_text(query, 2));
         day.domain = domain;
@@ -160,8 +159,8 @@ bool bounce_day_portion(Store *store, const BouncePortion *portion, BounceDayEac
                                         "folded < $3 AND day = $4 AND weight > 0 ORDER BY folded LIMIT $5",
                                         INTEGER(list), TEXT(after), TEXT(most), INTEGER(portion->day),
                                         INTEGER(portion->limit));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         BounceDay day = {.list_id = portion->list_id, .address = query_text(query, 0), .day = portion->day,
                          .weight = query_integer(query, 1), .text = query_text(query, 2)};
         if (!each(&day, data))
@@ -177,8 +176,8 @@ bool bounce_standing_each(Store *store, const BounceFilter *filter, BounceStandi
     g_auto(BounceWanted) wanted = wanted_from(filter);
     const char *sql = filter->address ? BOUNCE_STANDINGS_OF_ADDRESS : BOUNCE_STANDINGS_OF_ALL;
     g_autoptr(Query) query = open_wanted(store, sql, &wanted, filter, error);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         g_auto(BounceScore) score = {0};
         bounce_score_from(query, &score);
         BounceDay day = {.list_id = score.list_id, .address = score.address};
@@ -193,25 +192,17 @@ bool bounce_standing_each(Store *store, const BounceFilter *filter, BounceStandi
 
 /* ---- bounds, and forgetting ---- */
 
-static bool count(Store *store, const char *list_id, const char *what, int64_t now, int64_t *today, GError **error)
-{
-    int64_t list;
-    if (!list_key(store, list_id, &list, error))
-        return false;
-    g_autoptr(Query) query =
-        query_open(store, error,
-                   "INSERT INTO bounce_count (day, list, what, number) VALUES ($1, $2, $3, 1) "
-                   "ON CONFLICT (day, list, what) DO UPDATE SET number = bounce_count.number + 1 RETURNING number",
-                   INTEGER(now / BOUNCE_DAY), INTEGER(list), TEXT(what));
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *today = query_integer(query, 0);
-    return true;
-}
-
 bool bounce_count(Store *store, const char *list_id, const char *what, int64_t now, int64_t *today, GError **error)
 {
-    return STORE_WRITE_LIST(store, error, count(store, list_id, what, now, today, error));
+    int64_t list;
+    g_auto(Write) write = write_begin(store, WRITE_LIST, error);
+    if (!write.begun || !list_key(store, list_id, &list, error))
+        return false;
+    return query_number(store, error, today,
+                        "INSERT INTO bounce_count (day, list, what, number) VALUES ($1, $2, $3, 1) "
+                        "ON CONFLICT (day, list, what) DO UPDATE SET number = bounce_count.number + 1 RETURNING number",
+                        INTEGER(now / BOUNCE_DAY), INTEGER(list), TEXT(what)) &&
+           write_end(&write, error);
 }
 
 bool bounce_expire(Store *store, int64_t time, GError **error)

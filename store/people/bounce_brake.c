@@ -31,7 +31,7 @@ static bool read_count(Store *store, int64_t list, const char *domain, const Bou
                                         "SELECT day, number, needed, closed_at, held_until, last_at, several, "
                                         "first_domain FROM bounce_brake WHERE list = $1 AND domain = $2 AND reply = $3",
                                         INTEGER(list), TEXT(domain), TEXT(event->reply));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW)
         *count = (BrakeCount){true, query_integer(query, 0), query_integer(query, 1), query_integer(query, 2),
                               query_integer(query, 3), query_integer(query, 4), query_integer(query, 5),
@@ -121,22 +121,18 @@ static bool count_one(Store *store, int64_t list, const char *domain, const Boun
     return write_count(store, list, domain, event, &count, error);
 }
 
-static bool count_both(Store *store, const BounceBrakeEvent *event, BounceBrake *brake, GError **error)
+bool bounce_brake_count(Store *store, const BounceBrakeEvent *event, BounceBrake *brake, GError **error)
 {
     int64_t list;
     BounceBrake domain = {0}, whole = {0};
-    if (!list_key(store, event->list_id, &list, error) ||
+    g_auto(Write) write = write_begin(store, WRITE_LIST, error);
+    if (!write.begun || !list_key(store, event->list_id, &list, error) ||
         !count_one(store, list, event->domain, event, &domain, error) ||
         !count_one(store, list, "", event, &whole, error))
         return false;
     *brake = (BounceBrake){
         .held = domain.held || whole.held, .closed = domain.closed || whole.closed, .of_list = whole.closed};
-    return true;
-}
-
-bool bounce_brake_count(Store *store, const BounceBrakeEvent *event, BounceBrake *brake, GError **error)
-{
-    return STORE_WRITE_LIST(store, error, count_both(store, event, brake, error));
+    return write_end(&write, error);
 }
 
 bool bounce_brake_each(Store *store, int64_t now, int limit, BounceBrakeEach *each, void *data, GError **error)
@@ -147,8 +143,8 @@ bool bounce_brake_each(Store *store, int64_t now, int limit, BounceBrakeEach *ea
         "WHERE b.held_until > $1 AND b.last_at <= $3 AND l.key = b.list "
         "ORDER BY b.held_until DESC, b.list, b.domain, b.reply LIMIT $2",
         INTEGER(now), INTEGER(limit), INTEGER(now + AHEAD));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW)
         each(&(BounceBrakeRow){query_text(query, 0), query_text(query, 1), query_text(query, 2),
                                query_integer(query, 3), query_integer(query, 4)},
              data);
@@ -192,20 +188,17 @@ static bool take_from_score(Store *store, int64_t list, const char *folded, int6
                        INTEGER(list), TEXT(folded));
 }
 
-static bool take_back(Store *store, const BounceTakenBack *what, GError **error)
+bool bounce_take_back(Store *store, const BounceTakenBack *what, GError **error)
 {
     int64_t list;
     g_autofree char *folded = email_folded(what->address);
-    return list_key(store, what->list_id, &list, error) &&
-           query_later(store, error,
-                       "UPDATE bounce SET weight = weight - $4 WHERE list = $1 AND folded = $2 AND day = $3",
-                       INTEGER(list), TEXT(folded), INTEGER(what->day), INTEGER(what->weight)) &&
-           (!what->scored || take_from_score(store, list, folded, what->weight, error));
-}
-
-bool bounce_take_back(Store *store, const BounceTakenBack *what, GError **error)
-{
-    return STORE_WRITE_LIST(store, error, take_back(store, what, error));
+    return STORE_WRITE_LIST(
+        store, error,
+        list_key(store, what->list_id, &list, error) &&
+            query_later(store, error,
+                        "UPDATE bounce SET weight = weight - $4 WHERE list = $1 AND folded = $2 AND day = $3",
+                        INTEGER(list), TEXT(folded), INTEGER(what->day), INTEGER(what->weight)) &&
+            (!what->scored || take_from_score(store, list, folded, what->weight, error)));
 }
 
 bool bounce_brake_expire(Store *store, int64_t now, GError **error)

@@ -32,19 +32,23 @@ bool bounce_score_read(Store *store, const char *member_id, BounceScore *score, 
                    "SELECT " BOUNCE_SCORE_COLUMNS MEMBER_JOINS "JOIN list l ON l.key = m.list "
                    "LEFT JOIN bounce_score s ON s.member = m.key WHERE m.key = $1",
                    INTEGER(key));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW)
         bounce_score_from(query, score);
     return step == STEP_ROW || (step == STEP_DONE && fail(error, FAIL_MISSING, "there is no member %s", member_id));
 }
 
-static bool write_row(Store *store, const BounceScore *score, GError **error)
+bool bounce_score_write(Store *store, const BounceScore *score, GError **error)
 {
     int64_t key = 0;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
     if (!store_id_key(score->member_id, &key))
         return fail(error, FAIL_MISSING, "there is no member %s", score->member_id);
     if (score->score == 0 && score->probe_at == 0 && score->disabled_at == 0)
-        return query_run(store, error, NULL, "DELETE FROM bounce_score WHERE member = $1", INTEGER(key));
+        return query_run(store, error, NULL, "DELETE FROM bounce_score WHERE member = $1", INTEGER(key)) &&
+               write_end(&write, error);
     int64_t there = 0;
     if (!query_run(store, error, &there,
                    "INSERT INTO bounce_score (member, score, last_bounce_at, probe_at, disabled_at, warnings, "
@@ -58,12 +62,8 @@ static bool write_row(Store *store, const BounceScore *score, GError **error)
                    INTEGER(score->disabled_at), INTEGER(score->warnings), INTEGER(score->next_at),
                    INTEGER(score->warned_at)))
         return false;
-    return there > 0 || fail(error, FAIL_MISSING, "there is no member %s", score->member_id);
-}
-
-bool bounce_score_write(Store *store, const BounceScore *score, GError **error)
-{
-    return STORE_WRITE(store, error, write_row(store, score, error));
+    return (there > 0 || fail(error, FAIL_MISSING, "there is no member %s", score->member_id)) &&
+           write_end(&write, error);
 }
 
 static void free_score(void *data)
@@ -75,8 +75,8 @@ static void free_score(void *data)
 static bool read_scores(Query *query, BounceScoreEach *each, void *data, GError **error)
 {
     g_autoptr(GPtrArray) due = g_ptr_array_new_with_free_func(free_score);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         g_ptr_array_add(due, g_new0(BounceScore, 1));
         bounce_score_from(query, due->pdata[due->len - 1]);
     }
@@ -106,21 +106,19 @@ bool bounce_score_ahead(Store *store, int64_t after, int limit, BounceScoreEach 
                        each, data, error);
 }
 
-static bool reset(Store *store, const BounceFilter *filter, int64_t *changed, GError **error)
+bool bounce_reset(Store *store, const BounceFilter *filter, int64_t *changed, GError **error)
 {
     g_autofree char *folded = filter->address ? email_folded(filter->address) : g_strdup("");
     g_autofree char *probe = filter->domain ? g_strconcat("@", filter->domain, NULL) : NULL;
     g_autofree char *domain = probe ? email_folded(probe) : g_strdup("");
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
     const Value values[] = {TEXT(filter->list_id ? filter->list_id : ""), TEXT(folded), TEXT(domain),
                             TEXT(filter->reason ? filter->reason : "")};
     bool one = filter->address != NULL;
     const char *enable = one ? BOUNCE_ENABLE(BOUNCE_OF_ADDRESS) : BOUNCE_ENABLE(BOUNCE_OF_ALL);
     const char *forget = one ? BOUNCE_FORGET(BOUNCE_OF_ADDRESS) : BOUNCE_FORGET(BOUNCE_OF_ALL);
     return query_all(store, error, NULL, enable, values, G_N_ELEMENTS(values)) &&
-           query_all(store, error, changed, forget, values, G_N_ELEMENTS(values));
-}
-
-bool bounce_reset(Store *store, const BounceFilter *filter, int64_t *changed, GError **error)
-{
-    return STORE_WRITE(store, error, reset(store, filter, changed, error));
+           query_all(store, error, changed, forget, values, G_N_ELEMENTS(values)) && write_end(&write, error);
 }

@@ -37,7 +37,7 @@ static bool find_hash(Store *store, int64_t list, const char *folded, char **has
     g_autoptr(Query) query = query_open(
         store, error, "SELECT token FROM departure WHERE folded = $1 AND list = $2 AND token IS NOT NULL LIMIT 1",
         TEXT(folded), INTEGER(list));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     *hash = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
     return step != STEP_FAILED;
 }
@@ -73,10 +73,11 @@ static bool copy(Store *store, Copying *copying, int64_t key, int by_person, GEr
 }
 
 /* There is one departure for an address and list, so that nobody fills the table by joining and leaving. */
-static bool record(Store *store, const Departure *departure, const char *token, GError **error)
+bool departure_record(Store *store, const Departure *departure, const char *token, GError **error)
 {
     int64_t list, first, second;
-    if (!list_key(store, departure->list_id, &list, error))
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun || !list_key(store, departure->list_id, &list, error))
         return false;
     g_autofree char *folded = email_folded(departure->address), *old = NULL;
     if (!find_hash(store, list, folded, &old, error) || !(first = store_key_new(store, error)) ||
@@ -91,12 +92,8 @@ static bool record(Store *store, const Departure *departure, const char *token, 
     return (!token || spend(store, old, TOKEN_REPLACED, error)) &&
            query_run(store, error, NULL,
                      "DELETE FROM departure WHERE folded = $1 AND list = $2 AND key NOT IN ($3, $4)", TEXT(folded),
-                     INTEGER(list), INTEGER(first), INTEGER(second));
-}
-
-bool departure_record(Store *store, const Departure *departure, const char *token, GError **error)
-{
-    return STORE_WRITE(store, error, record(store, departure, token, error));
+                     INTEGER(list), INTEGER(first), INTEGER(second)) &&
+           write_end(&write, error);
 }
 
 bool departure_withdraw(Store *store, const char *list_id, const char *address, GError **error)
@@ -117,13 +114,10 @@ bool departure_count(Store *store, const char *list_id, const char *domain, int6
     int64_t list;
     if (!list_key(store, list_id, &list, error))
         return false;
-    g_autoptr(Query) query = query_open(
-        store, error, "SELECT count(*) FROM departure WHERE list = $1 AND domain = $2 AND left_at > $3 AND counts = 1",
-        INTEGER(list), TEXT(domain), INTEGER(since));
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *count = query_integer(query, 0);
-    return true;
+    return query_number(
+        store, error, count,
+        "SELECT count(*) FROM departure WHERE list = $1 AND domain = $2 AND left_at > $3 AND counts = 1", INTEGER(list),
+        TEXT(domain), INTEGER(since));
 }
 
 /* ---- coming back ---- */
@@ -137,7 +131,7 @@ Departure *departure_find_token(Store *store, const char *token, int64_t now, GE
         "departure.expires_at FROM departure JOIN list ON list.key = departure.list "
         "WHERE departure.token = $1 AND departure.expires_at > $2 ORDER BY departure.by_person LIMIT 1",
         TEXT(hash), INTEGER(now));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_DONE)
         fail(error, FAIL_MISSING, "the token is not known, has expired, or was used already");
     if (step != STEP_ROW)
@@ -218,9 +212,12 @@ static bool undo_one(Store *store, const DepartureUndo *undo, GError **error)
            give_options(store, undo, error);
 }
 
-static bool undo_all(Store *store, const char *token, int64_t now, GError **error)
+bool departure_undo(Store *store, const char *token, int64_t now, GError **error)
 {
     g_autofree char *hash = pending_token_hash(token);
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
     g_autoptr(GPtrArray) undos = read_undos(store, hash, now, error);
     if (!undos)
         return false;
@@ -231,12 +228,7 @@ static bool undo_all(Store *store, const char *token, int64_t now, GError **erro
             return false;
     return spend(store, hash, TOKEN_USED, error) &&
            query_run(store, error, NULL, "DELETE FROM departure WHERE token = $1", TEXT(hash)) &&
-           vacation_turn(store, now, NULL, error);
-}
-
-bool departure_undo(Store *store, const char *token, int64_t now, GError **error)
-{
-    return STORE_WRITE(store, error, undo_all(store, token, now, error));
+           vacation_turn(store, now, NULL, error) && write_end(&write, error);
 }
 
 bool departure_expire(Store *store, int64_t now, int64_t *removed, GError **error)

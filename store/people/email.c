@@ -72,7 +72,7 @@ static Step look_up(Store *store, Email *address, GError **error)
     g_autoptr(Query) query =
         query_open(store, error, "SELECT key, person, email, preferred FROM address WHERE folded = $1",
                    TEXT(address->folded));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW) {
         address->key = query_integer(query, 0);
         address->person = query_integer(query, 1);

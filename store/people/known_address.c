@@ -60,7 +60,7 @@ bool address_look_up(Store *store, const char *address, KnownAddress **known, GE
 {
     g_autofree char *folded = email_folded(address);
     g_autoptr(Query) query = query_open(store, error, ADDRESS_COLUMNS "WHERE d.folded = $1", TEXT(folded));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     *known = step == STEP_ROW ? read_row(query) : NULL;
     return step != STEP_FAILED;
 }
@@ -120,7 +120,7 @@ bool address_language(Store *store, const char *list_id, const char *address, ch
         "LEFT JOIN address_preference a ON a.address = d.key LEFT JOIN person_preference p ON p.person = d.person "
         "WHERE d.folded = $1",
         TEXT(folded), TEXT(list_id ? list_id : ""));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW)
         *language = g_strdup(query_text(query, 0));
     return step != STEP_FAILED;

@@ -13,7 +13,7 @@ bool leave_brake_find(Store *store, const char *list_id, const char *domain, Lea
     g_autoptr(Query) query = query_open(
         store, error, "SELECT closed_until, gone, waiting FROM leave_brake WHERE list = $1 AND domain = $2",
         INTEGER(list), TEXT(domain));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW)
         *brake = (LeaveBrake){query_integer(query, 0), query_integer(query, 1), query_integer(query, 2)};
     return step != STEP_FAILED;
@@ -60,7 +60,7 @@ bool leave_brake_sum(Store *store, int64_t now, int64_t *closed, int64_t *waitin
     g_autoptr(Query) query = query_open(
         store, error, "SELECT count(*), COALESCE(sum(waiting), 0) FROM leave_brake WHERE closed_until > $1",
         INTEGER(now));
-    if (!query || query_step(query, error) != STEP_ROW)
+    if (query_step(query, error) != STEP_ROW)
         return false;
     *closed = query_integer(query, 0);
     *waiting = query_integer(query, 1);
@@ -75,14 +75,10 @@ bool leave_brake_members(Store *store, const char *list_id, const char *domain, 
     g_autofree char *first = g_strconcat(domain, " ", NULL), *end = g_strconcat(domain, "!", NULL);
     if (!list_key(store, list_id, &list, error))
         return false;
-    g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT count(*) FROM (SELECT 1 FROM member WHERE list = $1 AND role = 0 "
-                                        "AND folded >= $2 AND folded < $3 LIMIT $4) AS found",
-                                        INTEGER(list), TEXT(first), TEXT(end), INTEGER(most));
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *count = query_integer(query, 0);
-    return true;
+    return query_number(store, error, count,
+                        "SELECT count(*) FROM (SELECT 1 FROM member WHERE list = $1 AND role = 0 "
+                        "AND folded >= $2 AND folded < $3 LIMIT $4) AS found",
+                        INTEGER(list), TEXT(first), TEXT(end), INTEGER(most));
 }
 
 bool leave_brake_expire(Store *store, int64_t before, GError **error)

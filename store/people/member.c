@@ -155,7 +155,7 @@ bool member_look_up(Store *store, const char *list_id, Role role, const char *ad
         return false;
     g_autofree char *folded = email_folded(address);
     g_autoptr(Query) query = query_open(store, error, look_up_sql, INTEGER(list), INTEGER(role), TEXT(folded));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW)
         *member = member_read_row(query);
     return step != STEP_FAILED;
@@ -190,8 +190,8 @@ bool member_each(Store *store, const char *list_id, Role role, MemberEach *each,
                                           MEMBER_COLUMNS "WHERE m.list = $1 AND m.role = $2 "
                                                          "ORDER BY m.list, m.role, m.folded, m.by_person",
                                           INTEGER(list), INTEGER(role));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         g_autoptr(Member) member = member_read_row(query);
         if (!each(member, data))
             return true;
@@ -206,12 +206,8 @@ bool member_count(Store *store, const char *list_id, Role role, int64_t *count, 
         return false;
     if (*count >= 0)
         return true;
-    g_autoptr(Query) query = query_open(store, error, "SELECT count(*) FROM member WHERE list = $1 AND role = $2",
-                                        INTEGER(list), INTEGER(role));
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *count = query_integer(query, 0);
-    return true;
+    return query_number(store, error, count, "SELECT count(*) FROM member WHERE list = $1 AND role = $2", INTEGER(list),
+                        INTEGER(role));
 }
 
 char **list_administrators(Store *store, const char *list_id, GError **error)
@@ -225,8 +221,8 @@ char **list_administrators(Store *store, const char *list_id, GError **error)
                                         "WHERE m.list = $1 AND m.role IN (1, 2) AND " EFFECTIVE_DELIVERY_STATUS " = 0 "
                                         "ORDER BY m.folded",
                                         INTEGER(list));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW)
         g_ptr_array_add(found, g_strdup(query_text(query, 1)));
     if (step != STEP_DONE)
         return NULL;
@@ -242,7 +238,7 @@ static bool count_keys(Store *store, const GArray *keys, int64_t delta, GError *
     for (unsigned at = 0; at < keys->len; at++) {
         g_autoptr(Query) query = query_open(store, error, "SELECT list, role, folded FROM member WHERE key = $1",
                                             INTEGER(g_array_index(keys, int64_t, at)));
-        Step step = query ? query_step(query, error) : STEP_FAILED;
+        Step step = query_step(query, error);
         if (step == STEP_FAILED)
             return false;
         if (step == STEP_DONE)
@@ -302,12 +298,9 @@ typedef struct NewMember {
 /* Does a new member of the list who did not choose get digests? */
 static bool is_digest_default(Store *store, int64_t list, bool *is, GError **error)
 {
-    g_autoptr(Query) query = query_open(
-        store, error,
-        "SELECT 1 FROM list_setting WHERE list = $1 AND name = 'digest_is_default' AND value = 'yes'", INTEGER(list));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    *is = step == STEP_ROW;
-    return step != STEP_FAILED;
+    return query_exists(store, error, is,
+                        "SELECT 1 FROM list_setting WHERE list = $1 AND name = 'digest_is_default' AND value = 'yes'",
+                        INTEGER(list));
 }
 
 #define MEMBER                                                                                    \
@@ -532,7 +525,7 @@ static bool move_member(Store *store, int64_t key, const char *email, GError **e
     {
         g_autoptr(Query) query =
             query_open(store, error, "SELECT list, role FROM member WHERE key = $1", INTEGER(key));
-        Step step = query ? query_step(query, error) : STEP_FAILED;
+        Step step = query_step(query, error);
         if (step != STEP_ROW)
             return step == STEP_DONE && fail(error, FAIL_MISSING, "the member is gone");
         list = query_integer(query, 0);
@@ -546,7 +539,7 @@ static bool move_member(Store *store, int64_t key, const char *email, GError **e
         g_autoptr(Query) query = query_open(
             store, error, "SELECT 1 FROM member WHERE list = $1 AND role = $2 AND folded = $3 AND key <> $4",
             INTEGER(list), INTEGER(role), TEXT(address.folded), INTEGER(key));
-        Step step = query ? query_step(query, error) : STEP_FAILED;
+        Step step = query_step(query, error);
         if (step == STEP_FAILED)
             return false;
         taken = step == STEP_ROW;

@@ -110,8 +110,8 @@ static GPtrArray *read_slice(MemberImport *import, GError **error)
         return NULL;
     g_autoptr(Query) query = query_open(import->store, error, SLICE_LINES, TEXT(import->folded->str),
                                         INTEGER(import->number), INTEGER(SLICE), INTEGER(list), INTEGER(import->role));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         const int known = 5 + PREFERENCE_COUNT; /* column */
         ImportLine *line = g_new0(ImportLine, 1);
         g_ptr_array_add(slice, line);

@@ -161,7 +161,7 @@ static bool read_portion(const PageSearch *search, MemberPageRange *range, GPtrA
                             INTEGER(member_action(range->role, ACTION_UNSET)),
                             TEXT(search->contains)};
     g_autoptr(Query) query = query_start(search->store, error, portions[range->size].sql, values, G_N_ELEMENTS(values));
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    while ((step = query_step(query, error)) == STEP_ROW) {
         g_autoptr(Member) member = member_read_row(query);
         if (++rows == most) {
             g_free(range->folded);
@@ -228,7 +228,7 @@ static bool next_list(Store *store, char **list_id, bool inclusive, int64_t *key
                          TEXT(*list_id))
             : query_open(store, error, "SELECT key, list_id FROM list WHERE list_id > $1 ORDER BY list_id LIMIT 1",
                          TEXT(*list_id));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     *key = step == STEP_ROW ? query_integer(query, 0) : 0;
     if (step == STEP_ROW) {
         char *found = g_strdup(query_text(query, 1));
@@ -278,8 +278,8 @@ static bool read_person(const PageSearch *search, GError **error)
     g_autoptr(Query) query =
         query_open(search->store, error, MEMBER_COLUMNS "WHERE m.person = $1 AND ($2 = '' OR m.folded = $2)",
                    INTEGER(person), TEXT(folded ? folded : ""));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         g_autoptr(Member) member = member_read_row(query);
         if (suits(search, member))
             g_ptr_array_add(search->found, g_steal_pointer(&member));
@@ -365,7 +365,7 @@ static bool skip_range(Skip *skip, int64_t list, const char *list_id, Role role,
                                         "SELECT folded, by_person FROM member WHERE list = $1 AND role = $2 "
                                         "AND folded >= $3 ORDER BY folded, by_person LIMIT 1 OFFSET $4",
                                         INTEGER(list), INTEGER(role), TEXT(begins), INTEGER(within));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     skip->left = 0;
     if (step != STEP_FAILED)
         skip->after = (PagePlace){g_strdup(list_id), g_strdup(step == STEP_ROW ? query_text(query, 0) : LAST_KEY), role,
@@ -515,8 +515,8 @@ GPtrArray *member_running_at(Store *store, const char *domain, const char *start
                        "(folded >= $1 AND folded < $2) OR (folded >= $3 AND folded < $4)) ORDER BY l.list_id, m.email",
         TEXT(plain), TEXT(plain_end), TEXT(in_quotes), TEXT(in_quotes_end), INTEGER(ROLE_OWNER),
         INTEGER(ROLE_MODERATOR));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW)
         g_ptr_array_add(found, member_read_row(query));
     return step == STEP_DONE ? g_steal_pointer(&found) : NULL;
 }
@@ -539,7 +539,7 @@ bool member_matching(Store *store, const MemberCriteria *criteria, int64_t *coun
         } else {
             g_autoptr(Query) query = query_open(
                 store, error, "SELECT COALESCE(sum(total), 0) FROM span WHERE kind = $1", INTEGER(role));
-            if (!query || query_step(query, error) != STEP_ROW)
+            if (query_step(query, error) != STEP_ROW)
                 return false;
             total = query_integer(query, 0);
         }

@@ -82,7 +82,7 @@ static bool find_number(Store *store, const Pending *pending, int64_t list, cons
         g_autoptr(Query) query =
             query_open(store, error, "SELECT number FROM pending WHERE list = $1 AND kind = $2 AND folded = $3",
                        INTEGER(list), INTEGER(pending->kind), TEXT(folded));
-        step = query ? query_step(query, error) : STEP_FAILED;
+        step = query_step(query, error);
         if (step == STEP_ROW)
             *number = query_integer(query, 0);
     }
@@ -99,10 +99,11 @@ static bool spend_token(Store *store, int64_t number, TokenFate fate, int64_t at
                      INTEGER(number), INTEGER(fate), INTEGER(at), INTEGER(clock_now()));
 }
 
-static bool put(Store *store, Pending *pending, const char *token, GError **error)
+bool pending_put(Store *store, Pending *pending, const char *token, GError **error)
 {
     int64_t list, number;
-    g_autofree char *folded = email_folded_checked(pending->address, error);
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    g_autofree char *folded = write.begun ? email_folded_checked(pending->address, error) : NULL;
     g_autofree char *hash = token ? pending_token_hash(token) : NULL;
     if (!folded || !list_key(store, pending->list_id, &list, error) ||
         !find_number(store, pending, list, folded, &number, error) ||
@@ -124,12 +125,7 @@ static bool put(Store *store, Pending *pending, const char *token, GError **erro
                    INTEGER(pending->as_user), INTEGER(pending->welcome), TEXT(pending->detail), INTEGER(pending->way)))
         return false;
     pending->number = number;
-    return true;
-}
-
-bool pending_put(Store *store, Pending *pending, const char *token, GError **error)
-{
-    return STORE_WRITE(store, error, put(store, pending, token, error));
+    return write_end(&write, error);
 }
 
 static Pending *read_row(Query *query)
@@ -144,7 +140,7 @@ Pending *pending_find(Store *store, int64_t number, int64_t now, GError **error)
     g_autoptr(Query) query =
         query_open(store, error, "SELECT " COLUMNS FROM "WHERE pending.number = $1 AND pending.expires_at > $2",
                    INTEGER(number), INTEGER(now));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_DONE)
         fail(error, FAIL_MISSING, "there is no request %" G_GINT64_FORMAT, number);
     return step == STEP_ROW ? read_row(query) : NULL;
@@ -156,7 +152,7 @@ Pending *pending_find_token(Store *store, const char *token, int64_t now, GError
     g_autoptr(Query) query =
         query_open(store, error, "SELECT " COLUMNS FROM "WHERE pending.token = $1 AND pending.expires_at > $2",
                    TEXT(hash), INTEGER(now));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_DONE)
         fail(error, FAIL_MISSING, "the token is not known, has expired, or was used already");
     return step == STEP_ROW ? read_row(query) : NULL;
@@ -173,7 +169,7 @@ bool pending_find_like(Store *store, const Pending *like, int64_t now, Pending *
                                         "SELECT " COLUMNS FROM "WHERE pending.list = $1 AND pending.kind = $2 AND "
                                         "pending.folded = $3 AND pending.expires_at > $4",
                                         INTEGER(list), INTEGER(like->kind), TEXT(folded), INTEGER(now));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW)
         *pending = read_row(query);
     return step != STEP_FAILED;
@@ -200,7 +196,7 @@ bool pending_token_fate(Store *store, const char *token, int64_t now, TokenFate 
                                         "SELECT 2 FROM pending WHERE token = $1 AND expires_at <= $2 UNION ALL "
                                         "SELECT 2 FROM departure WHERE token = $1 AND expires_at <= $2",
                                         TEXT(hash), INTEGER(now));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     *fate = step == STEP_ROW ? (TokenFate)query_integer(query, 0) : TOKEN_UNKNOWN;
     return step != STEP_FAILED;
 }
@@ -218,8 +214,8 @@ bool pending_each(Store *store, const char *list_id, int64_t now, PendingEach *e
                 : query_stream(store, error,
                                "SELECT " COLUMNS FROM "WHERE pending.expires_at > $1 ORDER BY pending.number",
                                INTEGER(now));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         g_autoptr(Pending) pending = read_row(query);
         if (!each(pending, data))
             return true;
@@ -242,7 +238,7 @@ bool pending_count(Store *store, int64_t now, int64_t *count, int64_t *oldest, G
                                         "SELECT count(*), COALESCE(min(made_at), 0) FROM pending "
                                         "WHERE waits_for = 1 AND expires_at > $1",
                                         INTEGER(now));
-    if (!query || query_step(query, error) != STEP_ROW)
+    if (query_step(query, error) != STEP_ROW)
         return false;
     *count = query_integer(query, 0);
     *oldest = query_integer(query, 1);

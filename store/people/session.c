@@ -58,7 +58,7 @@ static Session *find(Store *store, SessionKind kind, const char *token, int64_t 
                                         "SELECT " COLUMNS " FROM session "
                                         "WHERE token = $1 AND kind = $2 AND expires_at > $3",
                                         TEXT(hash), INTEGER(kind), INTEGER(now));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW)
         return read_session(query);
     if (step == STEP_DONE)
@@ -79,18 +79,18 @@ Session *session_find(Store *store, const char *token, int64_t now, GError **err
 bool session_link_lives(Store *store, const char *address, int64_t now, bool *lives, GError **error)
 {
     g_autofree char *folded = email_folded(address);
-    g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT key FROM session WHERE folded = $1 AND kind = $2 AND expires_at > $3",
-                                        TEXT(folded), INTEGER(LINK), INTEGER(now));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    *lives = step == STEP_ROW;
-    return step != STEP_FAILED;
+    return query_exists(store, error, lives,
+                        "SELECT key FROM session WHERE folded = $1 AND kind = $2 AND expires_at > $3", TEXT(folded),
+                        INTEGER(LINK), INTEGER(now));
 }
 
 /* The link goes first: of two who use it at once, one removes a row. */
-static bool begin(Store *store, const char *link, const char *token, const char *agent, int64_t now, GError **error)
+bool session_begin(Store *store, const char *link, const char *token, const char *agent, int64_t now, GError **error)
 {
     int64_t removed;
+    g_auto(Write) write = write_begin(store, WRITE_PEOPLE, error);
+    if (!write.begun)
+        return false;
     g_autoptr(Session) found = find(store, LINK, link, now, error);
     if (!found || !query_run(store, error, &removed, "DELETE FROM session WHERE key = $1", INTEGER(found->key)))
         return false;
@@ -100,12 +100,7 @@ static bool begin(Store *store, const char *link, const char *token, const char 
     const Session session = {
         .address = found->address, .agent = (char *)(uintptr_t)agent, .made_at = now, .expires_at = now + SESSION_LIFE};
     return query_run(store, error, NULL, "DELETE FROM session WHERE folded = $1 AND kind = 0", TEXT(folded)) &&
-           add(store, SESSION, &session, token, error);
-}
-
-bool session_begin(Store *store, const char *link, const char *token, const char *agent, int64_t now, GError **error)
-{
-    return STORE_WRITE_PEOPLE(store, error, begin(store, link, token, agent, now, error));
+           add(store, SESSION, &session, token, error) && write_end(&write, error);
 }
 
 bool session_touch(Store *store, int64_t key, int64_t now, GError **error)

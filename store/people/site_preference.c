@@ -7,7 +7,7 @@ bool site_preferences(Store *store, Preferences *preferences, GError **error)
     *preferences = preferences_unset;
     g_autoptr(Query) query =
         query_start(store, error, "SELECT " PREFERENCE_COLUMNS " FROM site_preference", NULL, 0);
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW)
         *preferences = query_preferences(query, 0);
     return step != STEP_FAILED;

@@ -54,9 +54,12 @@ static GPtrArray *read_all(Query *query, GError **error)
     return row_all(query, MemberSource, source_row, (GDestroyNotify)member_source_free, error);
 }
 
-static bool add(Store *store, MemberSource *source, GError **error)
+bool source_add(Store *store, MemberSource *source, GError **error)
 {
     int64_t list, added = 0;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
     source->made_at = clock_now();
     source->key = store_key_new(store, error);
     return source->key && list_key(store, source->list_id, &list, error) &&
@@ -69,12 +72,8 @@ static bool add(Store *store, MemberSource *source, GError **error)
                INTEGER(source->key), INTEGER(list), TEXT(source->name), INTEGER(source->kind), TEXT(source->place),
                TEXT(source->query), TEXT(source->bind_dn), TEXT(source->password_file), INTEGER(source->interval),
                INTEGER(source->welcome), INTEGER(source->made_at)) &&
-           (added > 0 || fail(error, FAIL_EXISTS, "%s has a source %s already", source->list_id, source->name));
-}
-
-bool source_add(Store *store, MemberSource *source, GError **error)
-{
-    return STORE_WRITE(store, error, add(store, source, error));
+           (added > 0 || fail(error, FAIL_EXISTS, "%s has a source %s already", source->list_id, source->name)) &&
+           write_end(&write, error);
 }
 
 bool source_change(Store *store, const MemberSource *source, GError **error)
@@ -131,7 +130,7 @@ bool source_remove(Store *store, const MemberSource *source, GError **error)
 
 static bool read_count(Query *query, int64_t *count, GError **error)
 {
-    if (!query || query_step(query, error) != STEP_ROW)
+    if (query_step(query, error) != STEP_ROW)
         return false;
     *count = query_integer(query, 0);
     return true;
@@ -157,24 +156,21 @@ bool source_count_faults(Store *store, int64_t *count, GError **error)
 
 /* Begin a turn, and read the source again: the caller's copy may be older than its settings, since a timer reads many,
  * one after the other. */
-static bool begin(Store *store, MemberSource *source, int64_t now, GError **error)
+bool source_begin(Store *store, MemberSource *source, int64_t now, GError **error)
 {
-    if (!query_run(store, error, NULL, "UPDATE list_source SET turn = turn + 1, tried_at = $2 WHERE key = $1",
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun ||
+        !query_run(store, error, NULL, "UPDATE list_source SET turn = turn + 1, tried_at = $2 WHERE key = $1",
                    INTEGER(source->key), INTEGER(now)))
         return false;
     g_autoptr(Query) query = query_open(store, error, SELECT "WHERE s.key = $1", INTEGER(source->key));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step != STEP_ROW)
         return step == STEP_DONE &&
                fail(error, FAIL_MISSING, "%s has no source %s any more", source->list_id, source->name);
     row_clear(source_row, source);
     row_read(query, 0, source_row, source);
-    return query_step(query, error) == STEP_DONE;
-}
-
-bool source_begin(Store *store, MemberSource *source, int64_t now, GError **error)
-{
-    return STORE_WRITE(store, error, begin(store, source, now, error));
+    return query_step(query, error) == STEP_DONE && write_end(&write, error);
 }
 
 static bool over(const MemberSource *source, GError **error)
@@ -189,7 +185,7 @@ bool source_check_turn(Store *store, const MemberSource *source, GError **error)
 {
     g_autoptr(Query) query = query_open(store, error, "SELECT 1 FROM list_source WHERE key = $1 AND turn = $2",
                                         INTEGER(source->key), INTEGER(source->turn));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     return step == STEP_ROW || (step == STEP_DONE && over(source, error));
 }
 
@@ -272,9 +268,12 @@ static bool join(Store *store, const MemberSource *source, GPtrArray *fresh, GEr
     return true;
 }
 
-static bool take(Store *store, const MemberSource *source, GPtrArray *fresh, int64_t now, GError **error)
+bool source_take(Store *store, const MemberSource *source, GPtrArray *fresh, int64_t now, GError **error)
 {
     int64_t list;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
     static const RowSetKind kind = {
         "INSERT INTO member_source (list, folded, source, address, member, made, given_at) VALUES",
         "ON CONFLICT (list, folded, source) DO NOTHING", 7};
@@ -287,12 +286,7 @@ static bool take(Store *store, const MemberSource *source, GPtrArray *fresh, int
                          INTEGER(one->member), INTEGER(one->made), INTEGER(now)))
             return false;
     }
-    return row_set_end(rows, error);
-}
-
-bool source_take(Store *store, const MemberSource *source, GPtrArray *fresh, int64_t now, GError **error)
-{
-    return STORE_WRITE(store, error, take(store, source, fresh, now, error));
+    return row_set_end(rows, error) && write_end(&write, error);
 }
 
 bool source_keep_out(Store *store, const MemberSource *source, const SourceFresh *fresh, GError **error)
@@ -348,7 +342,7 @@ bool source_left_find(Store *store, const char *list_id, const char *address, ch
                                         "SELECT o.way, o.left_at FROM source_left o JOIN list l ON l.key = o.list "
                                         "WHERE l.list_id = $1 AND o.folded = $2",
                                         TEXT(list_id), TEXT(folded));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     *way = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
     *left_at = step == STEP_ROW ? query_integer(query, 1) : 0;
     return step != STEP_FAILED;

@@ -81,7 +81,7 @@ bool source_stage_close(SourceStage *stage, SourceCounts *counts, GError **error
         "(SELECT count(*) FROM member_source s WHERE s.source = $1 AND NOT EXISTS "
         "(SELECT 1 FROM source_line l WHERE l.folded = s.folded))",
         INTEGER(stage->source));
-    if (!query || query_step(query, error) != STEP_ROW)
+    if (query_step(query, error) != STEP_ROW)
         return false;
     *counts = (SourceCounts){query_integer(query, 0), query_integer(query, 1), query_integer(query, 2)};
     return true;

@@ -48,7 +48,7 @@ static bool halve(Store *store, SpanOf of, const char *begins, int64_t total, GE
     int64_t before = SPAN_MOST / 2;
     {
         g_autoptr(Query) query = middle_of(store, of, begins, error);
-        Step step = query ? query_step(query, error) : STEP_FAILED;
+        Step step = query_step(query, error);
         if (step != STEP_ROW)
             return step == STEP_DONE;
         if (of.kind == SPAN_USERS.kind) {
@@ -79,7 +79,7 @@ bool span_count(Store *store, SpanOf of, const char *key, int64_t delta, GError 
                        "(SELECT begins FROM span WHERE list = $1 AND kind = $2 AND begins <= $3 "
                        "ORDER BY begins DESC LIMIT 1) RETURNING begins, total",
                        INTEGER(of.list), INTEGER(of.kind), TEXT(key), INTEGER(delta));
-        Step step = query ? query_step(query, error) : STEP_FAILED;
+        Step step = query_step(query, error);
         if (step != STEP_ROW)
             return step == STEP_DONE;
         total = query_integer(query, 1);
@@ -101,7 +101,7 @@ static bool find_next(Store *store, SpanOf of, const char *key, char **begins, G
     g_autoptr(Query)
         query = query_open(store, error, "SELECT min(begins) FROM span WHERE list = $1 AND kind = $2 AND begins > $3",
                            INTEGER(of.list), INTEGER(of.kind), TEXT(key));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     *begins = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
     return step != STEP_FAILED;
 }
@@ -136,11 +136,7 @@ void span_total_soon(Store *store, SpanOf of)
 
 bool span_total(Store *store, SpanOf of, int64_t *total, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error, total_sql, INTEGER(of.list), INTEGER(of.kind));
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *total = query_integer(query, 0);
-    return true;
+    return query_number(store, error, total, total_sql, INTEGER(of.list), INTEGER(of.kind));
 }
 
 bool span_seek(Store *store, SpanOf of, int64_t place, char **begins, int64_t *within, GError **error)

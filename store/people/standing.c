@@ -24,7 +24,7 @@ bool standing_read(Store *store, const char *list_id, const char *address, Addre
                            "(SELECT count(*) FROM member m WHERE m.list = $2 AND m.role = 0 AND m.folded = d.folded) "
                            "FROM address d JOIN person u ON u.key = d.person WHERE d.folded = $1",
                            TEXT(folded), INTEGER(list));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW) {
         standing->verified_at = query_integer(query, 0);
         standing->has_user = query_integer(query, 1) == 0;

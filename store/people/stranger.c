@@ -48,22 +48,18 @@ static bool see_again(Store *store, const char *list_id, const char *address, in
                      INTEGER(list), INTEGER(ROLE_NONMEMBER), TEXT(folded), INTEGER(now));
 }
 
-static bool note(Store *store, const char *list_id, const char *address, int64_t now, GError **error)
+bool stranger_note(Store *store, const char *list_id, const char *address, int64_t now, GError **error)
 {
     bool known;
     g_autoptr(GError) refusal = NULL;
-    if (!is_known(store, address, &known, error))
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun || !is_known(store, address, &known, error))
         return false;
     if (member_add(store, list_id, ROLE_NONMEMBER, address, NULL, NULL, &refusal))
-        return mark(store, list_id, address, now, known, error);
+        return mark(store, list_id, address, now, known, error) && write_end(&write, error);
     if (g_error_matches(refusal, FAIL, FAIL_EXISTS))
-        return see_again(store, list_id, address, now, error);
+        return see_again(store, list_id, address, now, error) && write_end(&write, error);
     return fail_with(error, &refusal);
-}
-
-bool stranger_note(Store *store, const char *list_id, const char *address, int64_t now, GError **error)
-{
-    return STORE_WRITE(store, error, note(store, list_id, address, now, error));
 }
 
 /* ---- forgetting ---- */
@@ -90,7 +86,7 @@ static bool forget_address(Store *store, int64_t key, GError **error)
         g_autoptr(Query) query = query_open(
             store, error, "DELETE FROM address WHERE key = $1 AND " ADDRESS_IS_FREE " RETURNING folded, person",
             INTEGER(key));
-        Step step = query ? query_step(query, error) : STEP_FAILED;
+        Step step = query_step(query, error);
         if (step != STEP_ROW)
             return step == STEP_DONE;
         folded = g_strdup(query_text(query, 0));
@@ -181,9 +177,5 @@ bool stranger_expire(Store *store, int64_t before, StoreProgress *progress, void
 
 bool stranger_count(Store *store, int64_t *count, GError **error)
 {
-    g_autoptr(Query) query = query_start(store, error, "SELECT count(*) FROM stranger", NULL, 0);
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *count = query_integer(query, 0);
-    return true;
+    return query_number_all(store, error, count, "SELECT count(*) FROM stranger", NULL, 0);
 }

@@ -46,7 +46,7 @@ bool token_add(Store *store, const Token *token, GError **error)
 Token *token_find(Store *store, const char *id, GError **error)
 {
     g_autoptr(Query) query = query_open(store, error, "SELECT " COLUMNS " FROM token WHERE id = $1", TEXT(id));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_DONE)
         fail(error, FAIL_MISSING, "there is no token %s; listrunner token ls shows them", id);
     return step == STEP_ROW ? read_row(query) : NULL;
@@ -89,14 +89,12 @@ static bool forget_one(Store *store, const Token *token, const char *list_id, co
 
 bool token_forget(Store *store, const char *list_id, const char *mail_host, GError **error)
 {
-    Write write;
-    if (!write_begin(store, &write, WRITE_SITE, error))
-        return false;
-    g_autoptr(GPtrArray) all = token_all(store, error);
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    g_autoptr(GPtrArray) all = write.begun ? token_all(store, error) : NULL;
     bool done = all != NULL;
     for (guint at = 0; done && at < all->len; at++)
         done = forget_one(store, all->pdata[at], list_id, mail_host, error);
-    return write_end(store, &write, done, error);
+    return done && write_end(&write, error);
 }
 
 bool token_set_used(Store *store, const char *id, int64_t now, GError **error)

@@ -44,7 +44,7 @@ bool user_key(Store *store, const char *who, int64_t *person, GError **error)
                             "key = (SELECT person FROM address WHERE folded = $1)",
                             TEXT(folded))
                : query_open(store, error, "SELECT key FROM person WHERE stands_in = 0 AND key = $1", INTEGER(*person));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW)
         *person = query_integer(query, 0);
     return step == STEP_ROW || (step == STEP_DONE && no_user(who, error));
@@ -72,7 +72,7 @@ User *user_find(Store *store, const char *who, GError **error)
     if (!user_key(store, who, &key, error))
         return NULL;
     g_autoptr(Query) query = query_open(store, error, USER_COLUMNS "WHERE person.key = $1", INTEGER(key));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_DONE)
         no_user(who, error);
     return step == STEP_ROW ? read_row(query, &key) : NULL;
@@ -114,7 +114,7 @@ static GPtrArray *read_chunk(Store *store, bool owners, int64_t *last, GArray *k
                             INTEGER(*last), INTEGER(CHUNK));
     Step step = STEP_FAILED;
     g_array_set_size(keys, 0);
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    while ((step = query_step(query, error)) == STEP_ROW) {
         g_ptr_array_add(chunk, read_row(query, last));
         g_array_append_val(keys, *last);
     }
@@ -170,7 +170,7 @@ static bool skip_all(Store *store, StoreUserWalk *page, GError **error)
         query_open(store, error,
                    "SELECT key FROM person WHERE key >= $1 AND stands_in = 0 ORDER BY key LIMIT 1 OFFSET $2",
                    INTEGER(g_ascii_strtoll(begins, NULL, 10)), INTEGER(within));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     page->last = step == STEP_ROW ? query_integer(query, 0) - 1 : INT64_MAX;
     page->skip = 0;
     return step != STEP_FAILED;
@@ -267,7 +267,7 @@ bool user_owns_place(Store *store, const char *who, bool *owns, GError **error)
                                         "SELECT server_owner = 1 OR EXISTS (SELECT 1 FROM domain_owner "
                                         "WHERE domain_owner.person = person.key) FROM person WHERE key = $1",
                                         INTEGER(person));
-    if (!query || query_step(query, error) != STEP_ROW)
+    if (query_step(query, error) != STEP_ROW)
         return false;
     *owns = query_integer(query, 0) != 0;
     return true;
@@ -281,16 +281,12 @@ bool user_is_another(Store *store, const char *address, const char *who, bool *i
         return false;
     if (person == 0 || person == own)
         return true;
-    g_autoptr(Query) query = query_open(
-        store, error,
-        "SELECT 1 FROM person p WHERE p.key = $1 AND (p.server_owner = 1 OR p.password IS NOT NULL OR "
-        "EXISTS (SELECT 1 FROM domain_owner o WHERE o.person = p.key) OR "
-        "EXISTS (SELECT 1 FROM member m WHERE m.person = p.key AND m.role <> $2) OR "
-        "(SELECT count(*) FROM address a WHERE a.person = p.key) > 1)",
-        INTEGER(person), INTEGER(ROLE_NONMEMBER));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    *is = step == STEP_ROW;
-    return step != STEP_FAILED;
+    return query_exists(store, error, is,
+                        "SELECT 1 FROM person p WHERE p.key = $1 AND (p.server_owner = 1 OR p.password IS NOT NULL OR "
+                        "EXISTS (SELECT 1 FROM domain_owner o WHERE o.person = p.key) OR "
+                        "EXISTS (SELECT 1 FROM member m WHERE m.person = p.key AND m.role <> $2) OR "
+                        "(SELECT count(*) FROM address a WHERE a.person = p.key) > 1)",
+                        INTEGER(person), INTEGER(ROLE_NONMEMBER));
 }
 
 /* A row with nothing set would only slow the recipient query. */
@@ -334,7 +330,7 @@ bool user_preferred(Store *store, Email *address, GError **error)
         g_autoptr(Query) query =
             query_open(store, error, "SELECT key, folded, email FROM address WHERE person = $1 AND preferred = 1",
                        INTEGER(address->person));
-        step = query ? query_step(query, error) : STEP_FAILED;
+        step = query_step(query, error);
         if (step == STEP_ROW) {
             email_clear(address);
             address->key = query_integer(query, 0);
@@ -384,7 +380,7 @@ bool user_clear_preferred(Store *store, const char *who, GError **error)
 bool user_drop(Store *store, Query *removal, GError **error)
 {
     g_autoptr(Query) query = removal;
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step != STEP_ROW)
         return step == STEP_DONE;
     int64_t person = query_integer(query, 0);
@@ -417,10 +413,11 @@ static bool inherit(Store *store, int64_t into, int64_t from, GError **error)
                      INTEGER(into), INTEGER(from));
 }
 
-static bool merge(Store *store, const char *into, const char *from, GError **error)
+bool user_merge(Store *store, const char *into, const char *from, GError **error)
 {
     int64_t stays, goes;
-    if (!user_key(store, into, &stays, error) || !user_key(store, from, &goes, error))
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun || !user_key(store, into, &stays, error) || !user_key(store, from, &goes, error))
         return false;
     if (stays == goes)
         return fail(error, FAIL_NEVER, "%s and %s are the same user", into, from);
@@ -429,20 +426,16 @@ static bool merge(Store *store, const char *into, const char *from, GError **err
                      INTEGER(stays), INTEGER(goes)) &&
            query_run(store, error, NULL, "UPDATE member SET person = $1 WHERE person = $2", INTEGER(stays),
                      INTEGER(goes)) &&
-           drop(store, goes, error);
-}
-
-bool user_merge(Store *store, const char *into, const char *from, GError **error)
-{
-    return STORE_WRITE(store, error, merge(store, into, from, error));
+           drop(store, goes, error) && write_end(&write, error);
 }
 
 /* ---- forgetting ---- */
 
-static bool remove_user(Store *store, const char *who, GError **error)
+bool user_remove(Store *store, const char *who, GError **error)
 {
     int64_t person;
-    if (!user_key(store, who, &person, error))
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun || !user_key(store, who, &person, error))
         return false;
     Query *members = query_open(store, error, "SELECT key FROM member WHERE person = $1", INTEGER(person));
     if (!member_remove_each(store, members, NULL, error))
@@ -451,10 +444,5 @@ static bool remove_user(Store *store, const char *who, GError **error)
     for (unsigned at = 0; addresses && at < addresses->len; at++)
         if (!address_remove(store, ((const KnownAddress *)addresses->pdata[at])->original, error))
             return false;
-    return addresses && drop(store, person, error);
-}
-
-bool user_remove(Store *store, const char *who, GError **error)
-{
-    return STORE_WRITE(store, error, remove_user(store, who, error));
+    return addresses && drop(store, person, error) && write_end(&write, error);
 }

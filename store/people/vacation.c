@@ -99,7 +99,7 @@ bool vacation_find(Store *store, const char *member_id, Vacation *vacation, GErr
         return false;
     g_autoptr(Query) query = query_open(
         store, error, "SELECT begins_at, ends_at, begun FROM vacation WHERE member = $1", INTEGER(member));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW)
         *vacation = (Vacation){query_integer(query, 0), query_integer(query, 1), query_integer(query, 2) != 0};
     return step != STEP_FAILED;

@@ -4,11 +4,13 @@
 
 #include "store/store_internal.h"
 
-static bool record(Store *store, const Autoresponse *response, bool *due, GError **error)
+bool autoresponse_record(Store *store, const Autoresponse *response, bool *due, GError **error)
 {
+    *due = false;
     int64_t list, changed = 0;
     g_autofree char *address = g_utf8_strdown(response->address, -1);
-    if (!list_key(store, response->list_id, &list, error) ||
+    g_auto(Write) write = write_begin(store, WRITE_LIST, error);
+    if (!write.begun || !list_key(store, response->list_id, &list, error) ||
         !query_run(store, error, &changed,
                    "INSERT INTO autoresponse (list, kind, address, entry, answered_at) VALUES ($1, $2, $3, $4, $5) "
                    "ON CONFLICT (list, kind, address) DO UPDATE SET entry = $4, answered_at = $5 "
@@ -17,13 +19,7 @@ static bool record(Store *store, const Autoresponse *response, bool *due, GError
                    INTEGER(response->grace)))
         return false;
     *due = changed > 0;
-    return true;
-}
-
-bool autoresponse_record(Store *store, const Autoresponse *response, bool *due, GError **error)
-{
-    *due = false;
-    return STORE_WRITE_LIST(store, error, record(store, response, due, error));
+    return write_end(&write, error);
 }
 
 bool autoresponse_forget(Store *store, const char *list_id, const char *kind, const char *address, GError **error)

@@ -12,9 +12,13 @@
 
 #define IS_PLAIN "CASE WHEN " EFFECTIVE_DELIVERY_MODE " = 1 THEN 1 ELSE 0 END"
 
+static const RowField digest_row[] = {ROW(Digest, list_id), ROW(Digest, volume),  ROW(Digest, next_number),
+                                      ROW(Digest, sent_at), ROW(Digest, waiting), ROW(Digest, octets),
+                                      ROW(Digest, first_at)};
+
 void digest_clear(Digest *digest)
 {
-    g_clear_pointer(&digest->list_id, g_free);
+    row_clear(digest_row, digest);
 }
 
 static const RowField issue_row[] = {ROW(DigestIssue, entry),  ROW(DigestIssue, host),   ROW(DigestIssue, list_id),
@@ -22,28 +26,12 @@ static const RowField issue_row[] = {ROW(DigestIssue, entry),  ROW(DigestIssue, 
 
 void digest_issue_free(DigestIssue *issue)
 {
-    if (!issue)
-        return;
-    row_clear(issue_row, issue);
-    g_free(issue);
+    row_free(issue_row, issue);
 }
 
 /* ---- where a list stands ---- */
 
 #define COLUMNS "l.list_id, g.volume, g.next_number, g.sent_at, g.waiting, g.octets, g.first_at"
-
-static void read_digest(Query *query, Digest *digest)
-{
-    *digest = (Digest){
-        .list_id = g_strdup(query_text(query, 0)),
-        .volume = query_integer(query, 1),
-        .next_number = query_integer(query, 2),
-        .sent_at = query_integer(query, 3),
-        .waiting = query_integer(query, 4),
-        .octets = query_integer(query, 5),
-        .first_at = query_integer(query, 6),
-    };
-}
 
 bool digest_read(Store *store, const char *list_id, Digest *digest, GError **error)
 {
@@ -54,9 +42,9 @@ bool digest_read(Store *store, const char *list_id, Digest *digest, GError **err
     g_autoptr(Query) query =
         query_open(store, error, "SELECT " COLUMNS " FROM digest g JOIN list l ON l.key = g.list WHERE g.list = $1",
                    INTEGER(list));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW)
-        read_digest(query, digest);
+        row_read(query, 0, digest_row, digest);
     else if (step == STEP_DONE)
         *digest = (Digest){.list_id = g_strdup(list_id), .volume = 1, .next_number = 1};
     return step != STEP_FAILED;
@@ -66,10 +54,10 @@ bool digest_each(Store *store, DigestEach *each, void *data, GError **error)
 {
     g_autoptr(Query) query = query_start(
         store, error, "SELECT " COLUMNS " FROM digest g JOIN list l ON l.key = g.list WHERE g.waiting > 0", NULL, 0);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
         g_auto(Digest) digest = {0};
-        read_digest(query, &digest);
+        row_read(query, 0, digest_row, &digest);
         if (!each(&digest, data))
             return true;
     }
@@ -116,10 +104,7 @@ bool digest_wanted(Store *store, const char *list_id, bool *wanted, GError **err
     int64_t list;
     if (!list_key(store, list_id, &list, error))
         return false;
-    g_autoptr(Query) query = query_open(store, error, wanted_sql, INTEGER(list));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    *wanted = step == STEP_ROW;
-    return step != STEP_FAILED;
+    return query_exists(store, error, wanted, wanted_sql, INTEGER(list));
 }
 
 /* ---- collecting ---- */
@@ -164,13 +149,6 @@ bool digest_issue_open(Store *store, const DigestIssue *issue, GError **error)
                       INTEGER(list), INTEGER(issue->volume), INTEGER(issue->number), INTEGER(issue->made_at)));
 }
 
-static void *read_issue(Query *query)
-{
-    DigestIssue *issue = g_new0(DigestIssue, 1);
-    row_read(query, 0, issue_row, issue);
-    return issue;
-}
-
 #define ISSUE \
     "SELECT i.entry, i.host, l.list_id, i.volume, i.number, i.made_at FROM digest_issue i " \
     "JOIN list l ON l.key = i.list "
@@ -178,15 +156,15 @@ static void *read_issue(Query *query)
 bool digest_issue_find(Store *store, const char *entry, DigestIssue **issue, GError **error)
 {
     g_autoptr(Query) query = query_open(store, error, ISSUE "WHERE i.entry = $1", TEXT(entry));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    *issue = step == STEP_ROW ? read_issue(query) : NULL;
+    Step step;
+    *issue = row_next(query, DigestIssue, issue_row, &step, error);
     return step != STEP_FAILED;
 }
 
 GPtrArray *digest_issue_all(Store *store, const char *host, GError **error)
 {
     g_autoptr(Query) query = query_open(store, error, ISSUE "WHERE i.host = $1", TEXT(host));
-    return row_collect(query, read_issue, (GDestroyNotify)digest_issue_free, error);
+    return row_all(query, DigestIssue, issue_row, digest_issue_free, error);
 }
 
 bool digest_issue_settle(Store *store, const char *entry, GError **error)
@@ -233,10 +211,9 @@ DigestCursor *digest_cursor_open(Store *store, const DigestIssue *issue, GError 
     Query *query =
         query_open(store, error, "SELECT message FROM digest_post WHERE list = $1 AND issue = $2 ORDER BY key",
                    INTEGER(list), TEXT(issue->entry));
-    if (!query)
-        return NULL;
-    DigestCursor *cursor = g_new0(DigestCursor, 1);
-    cursor->query = query;
+    DigestCursor *cursor = query ? g_new0(DigestCursor, 1) : NULL;
+    if (cursor)
+        cursor->query = query;
     return cursor;
 }
 
@@ -281,44 +258,39 @@ static DigestGroup *find_group(GPtrArray *groups, bool plain, const char *langua
     return group;
 }
 
-static bool add_last(Store *store, const DigestIssue *issue, int64_t list, GPtrArray *groups, GError **error)
-{
-    g_autoptr(Query) query = query_open(
-        store, error,
-        "SELECT DISTINCT CASE WHEN o.mode = 1 THEN 1 ELSE 0 END, " EFFECTIVE_PREFERRED_LANGUAGE ", m.email" MEMBER_JOINS
-        "JOIN digest_last o ON o.list = m.list AND o.address = m.address "
-        "WHERE m.list = $1 AND m.role = 0 AND o.issue = $2 AND " EFFECTIVE_DELIVERY_STATUS " = 0 "
-        "AND " EFFECTIVE_DELIVERY_MODE " = 0",
-        INTEGER(list), TEXT(issue->entry));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        DigestGroup *group = find_group(groups, query_integer(query, 0) != 0, query_text(query, 1));
-        guint count = group->last ? g_strv_length(group->last) : 0;
-        group->last = g_renew(char *, group->last, count + 2);
-        group->last[count] = g_strdup(query_text(query, 2));
-        group->last[count + 1] = NULL;
-    }
-    return step == STEP_DONE;
-}
-
 GPtrArray *digest_groups(Store *store, const DigestIssue *issue, GError **error)
 {
     int64_t list;
     if (!list_key(store, issue->list_id, &list, error))
         return NULL;
     g_autoptr(GPtrArray) groups = g_ptr_array_new_with_free_func(group_free);
-    Step step = STEP_FAILED;
-    {
-        g_autoptr(Query) query =
-            query_open(store, error,
-                       "SELECT " IS_PLAIN ", " EFFECTIVE_PREFERRED_LANGUAGE ", count(*)" MEMBER_JOINS
-                       "WHERE m.list = $1 AND m.role = 0 AND " EFFECTIVE_DELIVERY_MODE " > 0 "
-                       "AND " EFFECTIVE_DELIVERY_STATUS " = 0 GROUP BY 1, 2 ORDER BY 1, 2",
-                       INTEGER(list));
-        while (query && (step = query_step(query, error)) == STEP_ROW)
-            find_group(groups, query_integer(query, 0) != 0, query_text(query, 1))->members = query_integer(query, 2);
+    g_autoptr(Query) members = query_open(store, error,
+                                          "SELECT " IS_PLAIN ", " EFFECTIVE_PREFERRED_LANGUAGE ", count(*)" MEMBER_JOINS
+                                          "WHERE m.list = $1 AND m.role = 0 AND " EFFECTIVE_DELIVERY_MODE " > 0 "
+                                          "AND " EFFECTIVE_DELIVERY_STATUS " = 0 GROUP BY 1, 2 ORDER BY 1, 2",
+                                          INTEGER(list));
+    Step step;
+    while ((step = query_step(members, error)) == STEP_ROW)
+        find_group(groups, query_integer(members, 0) != 0, query_text(members, 1))->members = query_integer(members, 2);
+    if (step != STEP_DONE)
+        return NULL;
+
+    /* Those who left their mode while posts waited get a last one in that mode. */
+    g_autoptr(Query)
+        last = query_open(store, error,
+                          "SELECT DISTINCT CASE WHEN o.mode = 1 THEN 1 ELSE 0 END, " EFFECTIVE_PREFERRED_LANGUAGE
+                          ", m.email" MEMBER_JOINS "JOIN digest_last o ON o.list = m.list AND o.address = m.address "
+                          "WHERE m.list = $1 AND m.role = 0 AND o.issue = $2 AND " EFFECTIVE_DELIVERY_STATUS " = 0 "
+                          "AND " EFFECTIVE_DELIVERY_MODE " = 0",
+                          INTEGER(list), TEXT(issue->entry));
+    while ((step = query_step(last, error)) == STEP_ROW) {
+        DigestGroup *group = find_group(groups, query_integer(last, 0) != 0, query_text(last, 1));
+        guint count = group->last ? g_strv_length(group->last) : 0;
+        group->last = g_renew(char *, group->last, count + 2);
+        group->last[count] = g_strdup(query_text(last, 2));
+        group->last[count + 1] = NULL;
     }
-    return step == STEP_DONE && add_last(store, issue, list, groups, error) ? g_steal_pointer(&groups) : NULL;
+    return step == STEP_DONE ? g_steal_pointer(&groups) : NULL;
 }
 
 /* ---- one last digest ---- */

@@ -29,10 +29,7 @@ static const RowField set_row[] = {
 
 void fragment_set_free(FragmentSet *set)
 {
-    if (!set)
-        return;
-    row_clear(set_row, set);
-    g_free(set);
+    row_free(set_row, set);
 }
 
 static const RowField part_row[] = {ROW(FragmentPart, number), ROW(FragmentPart, octets), ROW(FragmentPart, entry),
@@ -40,27 +37,14 @@ static const RowField part_row[] = {ROW(FragmentPart, number), ROW(FragmentPart,
 
 void fragment_part_free(FragmentPart *part)
 {
-    if (!part)
-        return;
-    row_clear(part_row, part);
-    g_free(part);
+    row_free(part_row, part);
 }
 
 /* ---- reading ---- */
 
-static FragmentSet *read_set(Query *query)
-{
-    FragmentSet *set = g_new0(FragmentSet, 1);
-    row_read(query, 0, set_row, set);
-    return set;
-}
-
 static FragmentSet *read_one(Query *query, const char *what, GError **error)
 {
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    if (step == STEP_DONE)
-        fail(error, FAIL_MISSING, "there is no set %s", what);
-    return step == STEP_ROW ? read_set(query) : NULL;
+    return row_find(query, FragmentSet, set_row, fail(error, FAIL_MISSING, "there is no set %s", what), error);
 }
 
 FragmentSet *fragment_find(Store *store, const char *key, GError **error)
@@ -127,44 +111,20 @@ FragmentSet *fragment_find_prefix(Store *store, const char *prefix, GError **err
     return step == STEP_DONE ? g_steal_pointer(&set) : NULL;
 }
 
-static void *read_part(Query *query)
-{
-    FragmentPart *part = g_new0(FragmentPart, 1);
-    row_read(query, 0, part_row, part);
-    return part;
-}
+#define PART "SELECT number, octets, entry, digest FROM fragment_part "
 
 FragmentPart *fragment_find_part(Store *store, const char *key, int64_t number, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT number, octets, entry, digest FROM fragment_part "
-                                        "WHERE fragment_set = $1 AND number = $2",
-                                        TEXT(key), INTEGER(number));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    if (step == STEP_DONE)
-        fail(error, FAIL_MISSING, "set %s has no part %" G_GINT64_FORMAT, key, number);
-    return step == STEP_ROW ? read_part(query) : NULL;
+    g_autoptr(Query)
+        query = query_open(store, error, PART "WHERE fragment_set = $1 AND number = $2", TEXT(key), INTEGER(number));
+    return row_find(query, FragmentPart, part_row,
+                    fail(error, FAIL_MISSING, "set %s has no part %" G_GINT64_FORMAT, key, number), error);
 }
 
 GPtrArray *fragment_parts(Store *store, const char *key, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT number, octets, entry, digest FROM fragment_part "
-                                        "WHERE fragment_set = $1 ORDER BY number",
-                                        TEXT(key));
-    return row_collect(query, read_part, (GDestroyNotify)fragment_part_free, error);
-}
-
-/* Take the rows of a query; NULL: it could not be started. */
-static bool each_set(Query *query, FragmentEach *each, void *data, GError **error)
-{
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        g_autoptr(FragmentSet) set = read_set(query);
-        if (!each(set, data))
-            return true;
-    }
-    return step == STEP_DONE;
+    g_autoptr(Query) query = query_open(store, error, PART "WHERE fragment_set = $1 ORDER BY number", TEXT(key));
+    return row_all(query, FragmentPart, part_row, fragment_part_free, error);
 }
 
 bool fragment_each(Store *store, const FragmentChoice *choice, FragmentEach *each, void *data, GError **error)
@@ -177,7 +137,7 @@ bool fragment_each(Store *store, const FragmentChoice *choice, FragmentEach *eac
                                         "(s.host = $2 OR $2 IS NULL) AND (s.state = $3 OR $3 IS NULL) ORDER BY s.key",
                                         INTEGER_OR_NULL(key), TEXT(choice->host),
                                         INTEGER_OR_NULL(choice->every_state ? -1 : (int)choice->state));
-    return each_set(query, each, data, error);
+    return row_each(query, FragmentSet, set_row, each, fragment_set_free, data, error);
 }
 
 bool fragment_each_unsettled(Store *store, const char *host, FragmentEach *each, void *data, GError **error)
@@ -186,7 +146,7 @@ bool fragment_each_unsettled(Store *store, const char *host, FragmentEach *each,
                                         "SELECT " COLUMNS FROM
                                         "WHERE s.host = $1 AND s.state = 1 AND s.settled = 0 ORDER BY s.key",
                                         TEXT(host));
-    return each_set(query, each, data, error);
+    return row_each(query, FragmentSet, set_row, each, fragment_set_free, data, error);
 }
 
 /* ---- what waits, counted ---- */
@@ -223,11 +183,12 @@ bool fragment_recount(Store *store, GError **error)
 
 /* ---- writing ---- */
 
-static bool insert_set(Store *store, const FragmentSet *set, GError **error)
+bool fragment_open(Store *store, const FragmentSet *set, GError **error)
 {
     int64_t list, added = 0;
     g_autofree char *sender = g_utf8_make_valid(set->sender, -1), *id = g_utf8_make_valid(set->id, -1);
-    if (!list_key(store, set->list_id, &list, error) ||
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun || !list_key(store, set->list_id, &list, error) ||
         !query_run(store, error, &added,
                    "INSERT INTO fragment_set (key, list, sender, id, host, state, settled, total, parts, octets, "
                    "opened_at, expires_at, ended_at) VALUES ($1, $2, $3, $4, $5, 0, 0, 0, 0, 0, $6, $7, 0) "
@@ -237,18 +198,15 @@ static bool insert_set(Store *store, const FragmentSet *set, GError **error)
         return false;
     if (added == 0)
         return fail(error, FAIL_EXISTS, "there is a set %s already", set->key);
-    return count_set(store, set->key, 1, error);
+    return count_set(store, set->key, 1, error) && write_end(&write, error);
 }
 
-bool fragment_open(Store *store, const FragmentSet *set, GError **error)
-{
-    return STORE_WRITE(store, error, insert_set(store, set, error));
-}
-
-static bool insert_part(Store *store, const char *key, const FragmentPart *part, int64_t total, GError **error)
+bool fragment_add(Store *store, const char *key, const FragmentPart *part, int64_t total, GError **error)
 {
     int64_t added = 0;
-    if (!query_run(store, error, &added,
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun ||
+        !query_run(store, error, &added,
                    "INSERT INTO fragment_part (fragment_set, number, entry, octets, digest) "
                    "VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
                    TEXT(key), INTEGER(part->number), TEXT(part->entry), INTEGER(part->octets), TEXT(part->digest)))
@@ -259,12 +217,7 @@ static bool insert_part(Store *store, const char *key, const FragmentPart *part,
                      "UPDATE fragment_set SET parts = parts + 1, octets = octets + $2, "
                      "total = CASE WHEN total = 0 THEN $3 ELSE total END WHERE key = $1",
                      TEXT(key), INTEGER(part->octets), INTEGER(total)) &&
-           count_more(store, key, 1, part->octets, error);
-}
-
-bool fragment_add(Store *store, const char *key, const FragmentPart *part, int64_t total, GError **error)
-{
-    return STORE_WRITE(store, error, insert_part(store, key, part, total, error));
+           count_more(store, key, 1, part->octets, error) && write_end(&write, error);
 }
 
 static bool delete_part(Store *store, const char *key, const FragmentPart *part, GError **error)
@@ -302,33 +255,27 @@ bool fragment_end(Store *store, const char *key, const FragmentEnd *end, GError 
     return STORE_WRITE(store, error, end_set(store, key, end, error));
 }
 
-static FragmentPart *find_entry_part(Store *store, const char *entry, GError **error)
-{
-    g_autoptr(Query) query = query_open(
-        store, error, "SELECT number, octets, entry, digest FROM fragment_part WHERE entry = $1", TEXT(entry));
-    return query && query_step(query, error) == STEP_ROW ? read_part(query) : NULL;
-}
-
-static bool withdraw(Store *store, const char *entry, bool gone, bool *reopened, GError **error)
+bool fragment_withdraw(Store *store, const char *entry, bool gone, bool *reopened, GError **error)
 {
     g_autoptr(GError) fault = NULL;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
     g_autoptr(FragmentSet) set = fragment_find_entry(store, entry, &fault);
     *reopened = false;
     if (!set && g_error_matches(fault, FAIL, FAIL_MISSING))
-        return true;
+        return write_end(&write, error);
     if (!set)
         return fail_with(error, &fault);
     *reopened = set->state == FRAGMENT_JOINED && !set->settled && g_strcmp0(set->joined_by, entry) == 0;
     if (!*reopened && !(gone && set->state == FRAGMENT_OPEN))
-        return true;
-    g_autoptr(FragmentPart) part = find_entry_part(store, entry, error);
+        return write_end(&write, error);
+    g_autoptr(Query) query = query_open(store, error, PART "WHERE entry = $1", TEXT(entry));
+    Step step;
+    g_autoptr(FragmentPart) part = row_next(query, FragmentPart, part_row, &step, error);
+    g_clear_pointer(&query, query_free);
     return part && (!*reopened || end_set(store, set->key, &(FragmentEnd){.state = FRAGMENT_OPEN}, error)) &&
-           delete_part(store, set->key, part, error);
-}
-
-bool fragment_withdraw(Store *store, const char *entry, bool gone, bool *reopened, GError **error)
-{
-    return STORE_WRITE(store, error, withdraw(store, entry, gone, reopened, error));
+           delete_part(store, set->key, part, error) && write_end(&write, error);
 }
 
 bool fragment_settle(Store *store, const char *key, GError **error)
@@ -373,44 +320,37 @@ bool fragment_count(Store *store, const char *host, FragmentCount *count, GError
                    "FROM fragment_waiting AS w WHERE w.host = COALESCE($1, w.host)",
                    TEXT(host));
     *count = (FragmentCount){0};
-    if (!query || query_step(query, error) != STEP_ROW)
+    if (query_step(query, error) != STEP_ROW)
         return false;
     *count = (FragmentCount){query_integer(query, 0), query_integer(query, 1), query_integer(query, 2),
                              query_integer(query, 3)};
     return true;
 }
 
-static bool count_up_to(Query *query, int64_t *sets, GError **error)
-{
-    bool counted = query && query_step(query, error) == STEP_ROW;
-    *sets = counted ? query_integer(query, 0) : 0;
-    return counted;
-}
-
 bool fragment_count_list(Store *store, const char *list_id, int64_t limit, int64_t *sets, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT count(*) FROM (SELECT 1 FROM fragment_set WHERE list = (SELECT key "
-                                        "FROM list WHERE list_id = $1) AND state = 0 LIMIT $2) AS counted",
-                                        TEXT(list_id), INTEGER(limit));
-    return count_up_to(query, sets, error);
+    *sets = 0;
+    return query_number(store, error, sets,
+                        "SELECT count(*) FROM (SELECT 1 FROM fragment_set WHERE list = (SELECT key "
+                        "FROM list WHERE list_id = $1) AND state = 0 LIMIT $2) AS counted",
+                        TEXT(list_id), INTEGER(limit));
 }
 
 bool fragment_count_sender(Store *store, const char *sender, int64_t limit, int64_t *sets, GError **error)
 {
     g_autofree char *kept = g_utf8_make_valid(sender, -1);
-    g_autoptr(Query) query = query_open(
-        store, error,
+    *sets = 0;
+    return query_number(
+        store, error, sets,
         "SELECT count(*) FROM (SELECT 1 FROM fragment_set WHERE sender = $1 AND state = 0 LIMIT $2) AS counted",
         TEXT(kept), INTEGER(limit));
-    return count_up_to(query, sets, error);
 }
 
 bool fragment_count_early(Store *store, const char *host, int64_t since, int64_t *sets, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT count(*) FROM fragment_set WHERE ended_at >= $1 AND state = $2 AND "
-                                        "reason IS NOT NULL AND host = COALESCE($3, host)",
-                                        INTEGER(since), INTEGER(FRAGMENT_EXPIRED), TEXT(host));
-    return count_up_to(query, sets, error);
+    *sets = 0;
+    return query_number(store, error, sets,
+                        "SELECT count(*) FROM fragment_set WHERE ended_at >= $1 AND state = $2 AND "
+                        "reason IS NOT NULL AND host = COALESCE($3, host)",
+                        INTEGER(since), INTEGER(FRAGMENT_EXPIRED), TEXT(host));
 }

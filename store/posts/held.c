@@ -12,30 +12,14 @@
     "held.told, length(held.message), held.list_number, held.asked_until"
 #define FROM " FROM held JOIN list ON list.key = held.list "
 
-static const RowField held_row[] = {ROW(Held, number),  ROW(Held, list_id),     ROW(Held, message_id),
-                                    ROW(Held, subject), ROW(Held, sender),      ROW(Held, reason),
-                                    ROW(Held, meta),    ROW(Held, held_at),     ROW(Held, told),
-                                    ROW(Held, size),    ROW(Held, list_number), ROW(Held, asked_until)};
+static const RowField held_row[] = {
+    ROW(Held, number),      ROW(Held, list_id),     ROW(Held, message_id), ROW(Held, subject), ROW(Held, sender),
+    ROW(Held, reason),      ROW(Held, meta),        ROW(Held, held_at),    ROW(Held, told),    ROW(Held, size),
+    ROW(Held, list_number), ROW(Held, asked_until), ROW(Held, message)};
 
 void held_free(Held *held)
 {
-    if (!held)
-        return;
-    row_clear(held_row, held);
-    g_clear_pointer(&held->message, g_bytes_unref);
-    g_free(held);
-}
-
-static bool next_numbers(Store *store, int64_t list, Held *held, GError **error)
-{
-    if (!store_next_number(store, "held", &held->number, error))
-        return false;
-    g_autoptr(Query) query = query_open(
-        store, error, "UPDATE list SET held_last = held_last + 1 WHERE key = $1 RETURNING held_last", INTEGER(list));
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    held->list_number = query_integer(query, 0);
-    return true;
+    row_free(held_row, held);
 }
 
 /* Adds to what held posts of the list take. A list that goes takes its row along. */
@@ -47,10 +31,14 @@ static bool count_room(Store *store, int64_t list, int64_t room, int64_t strange
                      INTEGER(list), INTEGER(room), INTEGER(strangers));
 }
 
-static bool insert(Store *store, Held *held, GError **error)
+bool held_add(Store *store, Held *held, GError **error)
 {
     int64_t key;
-    if (!list_key(store, held->list_id, &key, error) || !next_numbers(store, key, held, error))
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun || !list_key(store, held->list_id, &key, error) ||
+        !store_next_number(store, "held", &held->number, error) ||
+        !query_number(store, error, &held->list_number,
+                      "UPDATE list SET held_last = held_last + 1 WHERE key = $1 RETURNING held_last", INTEGER(key)))
         return false;
     size_t length = 0;
     const void *octets = held->message ? g_bytes_get_data(held->message, &length) : NULL;
@@ -63,43 +51,17 @@ static bool insert(Store *store, Held *held, GError **error)
                      INTEGER(held->number), INTEGER(key), TEXT(held->message_id), TEXT(held->subject),
                      TEXT(held->sender), TEXT(held->reason), TEXT(held->meta), INTEGER(held->held_at),
                      BLOB(octets, length), INTEGER(held->told), INTEGER(held->list_number), INTEGER(room),
-                     INTEGER(held->stranger), TEXT(held->spool ? held->spool : ""));
+                     INTEGER(held->stranger), TEXT(held->spool ? held->spool : "")) &&
+           write_end(&write, error);
 }
 
-bool held_add(Store *store, Held *held, GError **error)
-{
-    return STORE_WRITE(store, error, insert(store, held, error));
-}
-
-static Held *read_row(Query *query)
-{
-    Held *held = g_new0(Held, 1);
-    row_read(query, 0, held_row, held);
-    return held;
-}
-
-static void *read_whole_row(Query *query)
-{
-    Held *held = read_row(query);
-    held->message = query_blob(query, 12);
-    return held;
-}
-
-/* With COLUMNS and the message; frees the query. */
-static Held *read_only_row(Query *query, int64_t number, GError **error)
-{
-    g_autoptr(Query) own = query;
-    Step step = own ? query_step(own, error) : STEP_FAILED;
-    if (step == STEP_DONE)
-        fail(error, FAIL_MISSING, "there is no held post %" G_GINT64_FORMAT, number);
-    return step == STEP_ROW ? read_whole_row(own) : NULL;
-}
+#define FIND "SELECT " COLUMNS ", held.message" FROM
 
 Held *held_find(Store *store, int64_t number, GError **error)
 {
-    return read_only_row(query_open(store, error, "SELECT " COLUMNS ", held.message" FROM "WHERE held.number = $1",
-                                    INTEGER(number)),
-                         number, error);
+    g_autoptr(Query) query = query_open(store, error, FIND "WHERE held.number = $1", INTEGER(number));
+    return row_find(query, Held, held_row, fail(error, FAIL_MISSING, "there is no held post %" G_GINT64_FORMAT, number),
+                    error);
 }
 
 Held *held_find_in_list(Store *store, const char *list_id, int64_t list_number, GError **error)
@@ -107,11 +69,10 @@ Held *held_find_in_list(Store *store, const char *list_id, int64_t list_number, 
     int64_t list;
     if (!list_key(store, list_id, &list, error))
         return NULL;
-    return read_only_row(query_open(store, error,
-                                    "SELECT " COLUMNS ", held.message" FROM
-                                    "WHERE held.list = $1 AND held.list_number = $2",
-                                    INTEGER(list), INTEGER(list_number)),
-                         list_number, error);
+    g_autoptr(Query) query = query_open(store, error, FIND "WHERE held.list = $1 AND held.list_number = $2",
+                                        INTEGER(list), INTEGER(list_number));
+    return row_find(query, Held, held_row,
+                    fail(error, FAIL_MISSING, "there is no held post %" G_GINT64_FORMAT, list_number), error);
 }
 
 /* Removes the row, and counts it out; *there false: there was none. */
@@ -120,7 +81,7 @@ static bool delete_row(Store *store, int64_t number, bool *there, GError **error
     g_autoptr(Query) query = query_open(store, error,
                                         "DELETE FROM held WHERE number = $1 RETURNING list, room, room * stranger",
                                         INTEGER(number));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     *there = step == STEP_ROW;
     if (step != STEP_ROW)
         return step == STEP_DONE;
@@ -129,40 +90,37 @@ static bool delete_row(Store *store, int64_t number, bool *there, GError **error
     return count_room(store, list, -room, -strangers, error);
 }
 
-static bool remove_row(Store *store, int64_t number, GError **error)
+bool held_remove(Store *store, int64_t number, GError **error)
 {
     int64_t now = clock_now();
     bool there;
-    return query_run(store, error, NULL,
-                     "INSERT INTO spent_token (token, fate, spent_at) "
-                     "SELECT token, CASE WHEN asked_until <= $2 THEN 2 ELSE 1 END, $2 FROM held " /* TokenFate */
-                     "WHERE number = $1 AND token IS NOT NULL ON CONFLICT (token) DO NOTHING",
-                     INTEGER(number), INTEGER(now)) &&
-           delete_row(store, number, &there, error) &&
-           (there || fail(error, FAIL_MISSING, "there is no held post %" G_GINT64_FORMAT, number));
-}
-
-bool held_remove(Store *store, int64_t number, GError **error)
-{
-    return STORE_WRITE(store, error, remove_row(store, number, error));
-}
-
-static bool remove_sender(Store *store, const char *sender, GError **error)
-{
-    g_autofree char *lower = g_utf8_strdown(sender, -1);
-    g_autoptr(Query) query =
-        query_open(store, error, "SELECT number FROM held WHERE lower(sender) = $1", TEXT(lower));
-    g_autoptr(GArray) numbers = row_integers(query, error);
-    g_clear_pointer(&query, query_free);
-    bool there, done = numbers != NULL;
-    for (guint at = 0; done && at < numbers->len; at++)
-        done = delete_row(store, g_array_index(numbers, int64_t, at), &there, error);
-    return done;
+    return STORE_WRITE(
+        store, error,
+        query_run(store, error, NULL,
+                  "INSERT INTO spent_token (token, fate, spent_at) "
+                  "SELECT token, CASE WHEN asked_until <= $2 THEN 2 ELSE 1 END, $2 FROM held " /* TokenFate */
+                  "WHERE number = $1 AND token IS NOT NULL ON CONFLICT (token) DO NOTHING",
+                  INTEGER(number), INTEGER(now)) &&
+            delete_row(store, number, &there, error) &&
+            (there || fail(error, FAIL_MISSING, "there is no held post %" G_GINT64_FORMAT, number)));
 }
 
 bool held_remove_sender(Store *store, const char *sender, GError **error)
 {
-    return STORE_WRITE(store, error, remove_sender(store, sender, error));
+    g_autofree char *lower = g_utf8_strdown(sender, -1);
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
+    g_autoptr(Query) query = query_open(store, error, "SELECT number FROM held WHERE lower(sender) = $1", TEXT(lower));
+    g_autoptr(GArray) numbers = row_integers(query, error);
+    g_clear_pointer(&query, query_free);
+    if (!numbers)
+        return false;
+    bool there;
+    for (guint at = 0; at < numbers->len; at++)
+        if (!delete_row(store, g_array_index(numbers, int64_t, at), &there, error))
+            return false;
+    return write_end(&write, error);
 }
 
 bool held_ask(Store *store, int64_t number, const char *token, int64_t until, GError **error)
@@ -177,14 +135,9 @@ bool held_ask(Store *store, int64_t number, const char *token, int64_t until, GE
 Held *held_find_token(Store *store, const char *token, int64_t now, GError **error)
 {
     g_autofree char *hash = pending_token_hash(token);
-    g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT " COLUMNS ", held.message" FROM
-                                        "WHERE held.token = $1 AND held.asked_until > $2",
+    g_autoptr(Query) query = query_open(store, error, FIND "WHERE held.token = $1 AND held.asked_until > $2",
                                         TEXT(hash), INTEGER(now));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    if (step == STEP_DONE)
-        fail(error, FAIL_MISSING, "no held post waits for this token");
-    return step == STEP_ROW ? read_whole_row(query) : NULL;
+    return row_find(query, Held, held_row, fail(error, FAIL_MISSING, "no held post waits for this token"), error);
 }
 
 /* The conditions that every statement of held_select() ends with, and their parameters behind the first. */
@@ -208,13 +161,7 @@ bool held_select(Store *store, const HeldFilter *filter, HeldEach *each, void *d
                       : filter->untold  ? "SELECT " COLUMNS FROM "WHERE $1 = 0 AND held.told = 0 AND " FILTER
                                         : "SELECT " COLUMNS FROM "WHERE $1 = 0 AND " FILTER;
     g_autoptr(Query) query = query_stream_start(store, error, sql, values, G_N_ELEMENTS(values));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        g_autoptr(Held) held = read_row(query);
-        if (!each(held, data))
-            return true;
-    }
-    return step == STEP_DONE;
+    return row_each(query, Held, held_row, each, held_free, data, error);
 }
 
 bool held_each(Store *store, const char *list_id, HeldEach *each, void *data, GError **error)
@@ -232,7 +179,7 @@ bool held_room(Store *store, const char *list_id, HeldRoom *room, GError **error
         list_id ? "SELECT COALESCE(sum(room), 0), COALESCE(sum(strangers), 0) FROM held_sum WHERE list = $1"
                 : "SELECT COALESCE(sum(room), 0), COALESCE(sum(strangers), 0) FROM held_sum WHERE $1 = 0",
         INTEGER(key));
-    if (!query || query_step(query, error) != STEP_ROW)
+    if (query_step(query, error) != STEP_ROW)
         return false;
     *room = (HeldRoom){query_integer(query, 0), query_integer(query, 1)};
     return true;
@@ -255,22 +202,18 @@ bool held_set_told(Store *store, int64_t number, HeldTold told, GError **error)
         query_run(store, error, NULL, "UPDATE held SET told = $2 WHERE number = $1", INTEGER(number), INTEGER(told)));
 }
 
-static bool count_notice(Store *store, const char *list_id, int64_t now, int64_t gap, bool *due, GError **error)
+bool held_notice_due(Store *store, const char *list_id, int64_t now, int64_t gap, bool *due, GError **error)
 {
     int64_t key, changed = 0;
-    if (!list_key(store, list_id, &key, error) ||
+    g_auto(Write) write = write_begin(store, WRITE_LIST, error);
+    if (!write.begun || !list_key(store, list_id, &key, error) ||
         !query_run(store, error, &changed,
                    "INSERT INTO held_notice (list, told_at) VALUES ($1, $2) "
                    "ON CONFLICT (list) DO UPDATE SET told_at = $2 WHERE held_notice.told_at <= $2 - $3",
                    INTEGER(key), INTEGER(now), INTEGER(gap)))
         return false;
     *due = changed > 0;
-    return true;
-}
-
-bool held_notice_due(Store *store, const char *list_id, int64_t now, int64_t gap, bool *due, GError **error)
-{
-    return STORE_WRITE_LIST(store, error, count_notice(store, list_id, now, gap, due, error));
+    return write_end(&write, error);
 }
 
 bool held_count(Store *store, int64_t *count, int64_t *oldest, GError **error)
@@ -278,7 +221,7 @@ bool held_count(Store *store, int64_t *count, int64_t *oldest, GError **error)
     g_autoptr(Query) query = query_start(store, error, "SELECT count(*), COALESCE((SELECT held_at FROM held "
                                          "WHERE token IS NULL ORDER BY number LIMIT 1), 0) FROM held "
                                          "WHERE token IS NULL", NULL, 0);
-    if (!query || query_step(query, error) != STEP_ROW)
+    if (query_step(query, error) != STEP_ROW)
         return false;
     *count = query_integer(query, 0);
     *oldest = query_integer(query, 1);
@@ -292,10 +235,9 @@ GPtrArray *held_page(Store *store, const char *list_id, int64_t after, int64_t s
         return NULL;
     g_autoptr(Query) query = query_open(
         store, error,
-        "SELECT " COLUMNS ", held.message" FROM "WHERE held.list = $1 AND held.list_number > $4 "
-        "ORDER BY held.list_number LIMIT $2 OFFSET $3",
+        FIND "WHERE held.list = $1 AND held.list_number > $4 ORDER BY held.list_number LIMIT $2 OFFSET $3",
         INTEGER(key), INTEGER(limit), INTEGER(skip), INTEGER(after));
-    return row_collect(query, read_whole_row, (GDestroyNotify)held_free, error);
+    return row_all(query, Held, held_row, held_free, error);
 }
 
 bool held_total(Store *store, const char *list_id, int64_t *total, GError **error)
@@ -303,9 +245,5 @@ bool held_total(Store *store, const char *list_id, int64_t *total, GError **erro
     int64_t key;
     if (!list_key(store, list_id, &key, error))
         return false;
-    g_autoptr(Query) query = query_open(store, error, "SELECT count(*) FROM held WHERE list = $1", INTEGER(key));
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *total = query_integer(query, 0);
-    return true;
+    return query_number(store, error, total, "SELECT count(*) FROM held WHERE list = $1", INTEGER(key));
 }

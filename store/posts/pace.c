@@ -41,7 +41,7 @@ static bool read_row(Store *store, const char *list_id, const char *folded, int6
     g_autoptr(Query) query = query_open(
         store, error, "SELECT first_at, began_at, posts, past FROM pace WHERE list = $1 AND address = $2",
         INTEGER(row->list), TEXT(folded));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = query_step(query, error);
     if (step == STEP_ROW)
         *row = (PaceRow){row->list, query_integer(query, 0), query_integer(query, 1), query_integer(query, 2),
                          query_integer(query, 3)};

@@ -14,21 +14,18 @@
 static const RowField scheduled_row[] = {ROW(Scheduled, number),  ROW(Scheduled, list_id), ROW(Scheduled, message_id),
                                          ROW(Scheduled, subject), ROW(Scheduled, sender),  ROW(Scheduled, author),
                                          ROW(Scheduled, meta),    ROW(Scheduled, made_at), ROW(Scheduled, due_at),
-                                         ROW(Scheduled, size)};
+                                         ROW(Scheduled, size),    ROW(Scheduled, message)};
 
 void scheduled_free(Scheduled *scheduled)
 {
-    if (!scheduled)
-        return;
-    row_clear(scheduled_row, scheduled);
-    g_clear_pointer(&scheduled->message, g_bytes_unref);
-    g_free(scheduled);
+    row_free(scheduled_row, scheduled);
 }
 
-static bool insert(Store *store, Scheduled *scheduled, GError **error)
+bool scheduled_add(Store *store, Scheduled *scheduled, GError **error)
 {
     int64_t key;
-    if (!list_key(store, scheduled->list_id, &key, error) ||
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun || !list_key(store, scheduled->list_id, &key, error) ||
         !store_next_number(store, "scheduled", &scheduled->number, error))
         return false;
     size_t length = 0;
@@ -38,19 +35,8 @@ static bool insert(Store *store, Scheduled *scheduled, GError **error)
                      "message) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
                      INTEGER(scheduled->number), INTEGER(key), TEXT(scheduled->message_id), TEXT(scheduled->subject),
                      TEXT(scheduled->sender), TEXT(scheduled->author), TEXT(scheduled->meta),
-                     INTEGER(scheduled->made_at), INTEGER(scheduled->due_at), BLOB(octets, length));
-}
-
-bool scheduled_add(Store *store, Scheduled *scheduled, GError **error)
-{
-    return STORE_WRITE(store, error, insert(store, scheduled, error));
-}
-
-static Scheduled *read_row(Query *query)
-{
-    Scheduled *scheduled = g_new0(Scheduled, 1);
-    row_read(query, 0, scheduled_row, scheduled);
-    return scheduled;
+                     INTEGER(scheduled->made_at), INTEGER(scheduled->due_at), BLOB(octets, length)) &&
+           write_end(&write, error);
 }
 
 static bool fail_missing(int64_t number, GError **error)
@@ -62,31 +48,22 @@ Scheduled *scheduled_find(Store *store, int64_t number, GError **error)
 {
     g_autoptr(Query)
         query = query_open(store, error, "SELECT " COLUMNS ", s.message" FROM "WHERE s.number = $1", INTEGER(number));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    if (step == STEP_DONE)
-        fail_missing(number, error);
-    if (step != STEP_ROW)
-        return NULL;
-    Scheduled *scheduled = read_row(query);
-    scheduled->message = query_blob(query, G_N_ELEMENTS(scheduled_row));
-    return scheduled;
+    return row_find(query, Scheduled, scheduled_row, fail_missing(number, error), error);
 }
 
 bool scheduled_set_due(Store *store, int64_t number, int64_t due, GError **error)
 {
-    int64_t changed;
     return STORE_WRITE(store, error,
-                       query_run(store, error, &changed, "UPDATE scheduled SET due_at = $2 WHERE number = $1",
-                                 INTEGER(number), INTEGER(due)) &&
-                           (changed > 0 || fail_missing(number, error)));
+                       query_change_one(store, error, fail_missing(number, error),
+                                        "UPDATE scheduled SET due_at = $2 WHERE number = $1", INTEGER(number),
+                                        INTEGER(due)));
 }
 
 bool scheduled_remove(Store *store, int64_t number, GError **error)
 {
-    int64_t changed;
     return STORE_WRITE(store, error,
-                       query_run(store, error, &changed, "DELETE FROM scheduled WHERE number = $1", INTEGER(number)) &&
-                           (changed > 0 || fail_missing(number, error)));
+                       query_change_one(store, error, fail_missing(number, error),
+                                        "DELETE FROM scheduled WHERE number = $1", INTEGER(number)));
 }
 
 bool scheduled_remove_sender(Store *store, const char *sender, GError **error)
@@ -108,13 +85,7 @@ bool scheduled_each(Store *store, const char *list_id, ScheduledEach *each, void
                                    INTEGER(key))
                     : query_stream(store, error, "SELECT " COLUMNS FROM "WHERE $1 = 0 ORDER BY s.due_at, s.number",
                                    INTEGER(key));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        g_autoptr(Scheduled) scheduled = read_row(query);
-        if (!each(scheduled, data))
-            return true;
-    }
-    return step == STEP_DONE;
+    return row_each(query, Scheduled, scheduled_row, each, scheduled_free, data, error);
 }
 
 GArray *scheduled_due(Store *store, int64_t by, GError **error)
@@ -128,7 +99,7 @@ bool scheduled_count_due(Store *store, int64_t by, int64_t *count, int64_t *olde
 {
     g_autoptr(Query) query = query_open(
         store, error, "SELECT count(*), COALESCE(min(due_at), 0) FROM scheduled WHERE due_at <= $1", INTEGER(by));
-    if (!query || query_step(query, error) != STEP_ROW)
+    if (query_step(query, error) != STEP_ROW)
         return false;
     *count = query_integer(query, 0);
     *oldest = query_integer(query, 1);
@@ -137,12 +108,8 @@ bool scheduled_count_due(Store *store, int64_t by, int64_t *count, int64_t *olde
 
 bool scheduled_count(Store *store, const char *list_id, int64_t *count, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT count(*) FROM scheduled WHERE list = (SELECT key FROM list WHERE "
-                                        "list_id = $1)",
-                                        TEXT(list_id));
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *count = query_integer(query, 0);
-    return true;
+    return query_number(store, error, count,
+                        "SELECT count(*) FROM scheduled WHERE list = (SELECT key FROM list WHERE "
+                        "list_id = $1)",
+                        TEXT(list_id));
 }

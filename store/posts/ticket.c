@@ -12,10 +12,7 @@ static const RowField ticket_row[] = {ROW(Ticket, list_id),     ROW(Ticket, mode
 
 void ticket_free(Ticket *ticket)
 {
-    if (!ticket)
-        return;
-    row_clear(ticket_row, ticket);
-    g_free(ticket);
+    row_free(ticket_row, ticket);
 }
 
 bool ticket_put(Store *store, const Ticket *ticket, const char *token, GError **error)
@@ -41,14 +38,7 @@ Ticket *ticket_find(Store *store, const char *token, int64_t now, GError **error
                    "ticket.first_request, ticket.last_request FROM ticket JOIN list ON list.key = ticket.list "
                    "WHERE ticket.token = $1 AND ticket.expires_at > $2",
                    TEXT(hash), INTEGER(now));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    if (step == STEP_DONE)
-        fail(error, FAIL_MISSING, "there is no notice with this token");
-    if (step != STEP_ROW)
-        return NULL;
-    Ticket *ticket = g_new0(Ticket, 1);
-    row_read(query, 0, ticket_row, ticket);
-    return ticket;
+    return row_find(query, Ticket, ticket_row, fail(error, FAIL_MISSING, "there is no notice with this token"), error);
 }
 
 bool ticket_expire(Store *store, int64_t now, int64_t *removed, GError **error)
