@@ -12,8 +12,8 @@
 #include "lists/people/workflow.h"
 #include "lists/posts/held_post.h"
 #include "store/lists/list_setting.h"
+#include "store/people/ban.h"
 #include "store/people/departure.h"
-#include "store/people/standing.h"
 #include "store/posts/held.h"
 
 /* How many unknown tokens somebody brings does not count: nobody guesses 128 random bits, and a limit would keep those

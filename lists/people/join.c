@@ -13,7 +13,7 @@
 #include "lists/people/subscription_internal.h"
 #include "lists/people/workflow.h"
 #include "mail/domain_name.h"
-#include "store/people/standing.h"
+#include "store/people/ban.h"
 #include "store/people/user.h"
 
 /* Set *barred to whether the address belongs to this site itself, so that it may not become a member. By mail or a form

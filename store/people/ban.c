@@ -16,39 +16,29 @@ static char *folded_of(const char *email, GError **error)
     return pattern_valid(email, error) ? g_strdup(email) : NULL;
 }
 
-/* Each pattern of a list is tried on each address; addresses cost nothing. */
-static bool has_room(Store *store, int64_t scope, const char *folded, GError **error)
-{
-    if (*folded != '^' || scope == 0)
-        return true;
-    g_autoptr(Query) query = query_open(store, error, "SELECT count(*) FROM ban WHERE COALESCE(list, 0) = $1 AND "
-                                        "folded >= '^' AND folded < '_'", INTEGER(scope));
-    if (query_step(query, error) != STEP_ROW)
-        return false;
-    return query_integer(query, 0) < LIST_PATTERNS_MAX ||
-           fail(error, FAIL_NEVER, "the list bans %d patterns already, as many as may be", LIST_PATTERNS_MAX);
-}
-
-static bool insert(Store *store, int64_t scope, const char *folded, const char *email, GError **error)
-{
-    int64_t key = store_key_new(store, error), added = 0;
-    if (key == 0 || !has_room(store, scope, folded, error) ||
-        !query_run(store, error, &added,
-                               "INSERT INTO ban (key, list, folded, email, made_at) VALUES ($1, $2, $3, $4, $5) "
-                               "ON CONFLICT (COALESCE(list, 0), folded) DO NOTHING",
-                               INTEGER(key), INTEGER_OR_NULL(scope > 0 ? scope : -1), TEXT(folded), TEXT(email),
-                               INTEGER(clock_now())))
-        return false;
-    return added > 0 || fail(error, FAIL_EXISTS, "%s is banned already", email);
-}
-
 bool ban_add(Store *store, const char *list_id, const char *email, GError **error)
 {
-    int64_t scope;
+    int64_t scope, patterns = 0, key, added = 0;
     g_autofree char *folded = folded_of(email, error);
-    return folded &&
-           STORE_WRITE(store, error,
-                       list_scope(store, list_id, &scope, error) && insert(store, scope, folded, email, error));
+    if (!folded)
+        return false;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun || !list_scope(store, list_id, &scope, error) || !(key = store_key_new(store, error)))
+        return false;
+    /* Each pattern of a list is tried on each address; addresses cost nothing. */
+    if (*folded == '^' && scope != 0 &&
+        (!query_number(store, error, &patterns,
+                       "SELECT count(*) FROM ban WHERE COALESCE(list, 0) = $1 AND folded >= '^' AND folded < '_'",
+                       INTEGER(scope)) ||
+         (patterns >= LIST_PATTERNS_MAX &&
+          !fail(error, FAIL_NEVER, "the list bans %d patterns already, as many as may be", LIST_PATTERNS_MAX))))
+        return false;
+    return query_run(store, error, &added,
+                     "INSERT INTO ban (key, list, folded, email, made_at) VALUES ($1, $2, $3, $4, $5) "
+                     "ON CONFLICT (COALESCE(list, 0), folded) DO NOTHING",
+                     INTEGER(key), INTEGER_OR_NULL(scope > 0 ? scope : -1), TEXT(folded), TEXT(email),
+                     INTEGER(clock_now())) &&
+           (added > 0 || fail(error, FAIL_EXISTS, "%s is banned already", email)) && write_end(&write, error);
 }
 
 /* The text of a ban that is looked for; unlike a new one it need not be valid. g_free() */
@@ -69,13 +59,14 @@ bool ban_find(Store *store, const char *list_id, const char *email, bool *found,
 
 bool ban_remove(Store *store, const char *list_id, const char *email, GError **error)
 {
-    int64_t scope, removed = 0;
+    int64_t scope;
     g_autofree char *folded = folded_text(email);
     return list_scope(store, list_id, &scope, error) &&
-           query_run(store, error, &removed, "DELETE FROM ban WHERE COALESCE(list, 0) = $1 AND folded = $2",
-                     INTEGER(scope), TEXT(folded)) &&
-           (removed > 0 || fail(error, FAIL_MISSING, "there is no ban of %s %s%s", email,
-                                list_id ? "on the list " : "for the whole site", list_id ? list_id : ""));
+           query_change_one(store, error,
+                            fail(error, FAIL_MISSING, "there is no ban of %s %s%s", email,
+                                 list_id ? "on the list " : "for the whole site", list_id ? list_id : ""),
+                            "DELETE FROM ban WHERE COALESCE(list, 0) = $1 AND folded = $2", INTEGER(scope),
+                            TEXT(folded));
 }
 
 /* "^" sorts before "_", and no domain begins with it. */
@@ -136,4 +127,33 @@ bool ban_count(Store *store, const char *list_id, int64_t *count, GError **error
     if (!list_scope(store, list_id, &scope, error))
         return false;
     return query_number(store, error, count, "SELECT count(*) FROM ban WHERE COALESCE(list, 0) = $1", INTEGER(scope));
+}
+
+/* ---- with what else decides ---- */
+
+void standing_clear(AddressStanding *standing)
+{
+    g_clear_pointer(&standing->banned, g_free);
+}
+
+bool standing_read(Store *store, const char *list_id, const char *address, AddressStanding *standing, GError **error)
+{
+    int64_t list;
+    *standing = (AddressStanding){0};
+    if (!list_key(store, list_id, &list, error) || !ban_check(store, list_id, address, NULL, &standing->banned, error))
+        return false;
+    g_autofree char *folded = email_folded(address);
+    g_autoptr(Query)
+        query = query_open(store, error,
+                           "SELECT d.verified_at, u.stands_in, "
+                           "(SELECT count(*) FROM member m WHERE m.list = $2 AND m.role = 0 AND m.folded = d.folded) "
+                           "FROM address d JOIN person u ON u.key = d.person WHERE d.folded = $1",
+                           TEXT(folded), INTEGER(list));
+    Step step = query_step(query, error);
+    if (step == STEP_ROW) {
+        standing->verified_at = query_integer(query, 0);
+        standing->has_user = query_integer(query, 1) == 0;
+        standing->is_member = query_integer(query, 2) > 0;
+    }
+    return step != STEP_FAILED;
 }

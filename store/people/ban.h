@@ -40,3 +40,18 @@ typedef bool BanEach(const Ban *ban, void *data);
 bool ban_each(Store *store, const char *list_id, BanEach *each, void *data, GError **error);
 /* Count the bans of the list, or with list_id NULL those of the site. */
 bool ban_count(Store *store, const char *list_id, int64_t *count, GError **error);
+
+/* All that decides whether an address may be asked to join a list: a ban, a membership, a user, a verification. */
+typedef struct AddressStanding {
+    char *banned;        /* the ban that the address meets, as it was written; NULL: none */
+    bool is_member;      /* of the list */
+    bool has_user;       /* it belongs to a user */
+    int64_t verified_at; /* when it was shown to be the person's own; 0: never */
+} AddressStanding;
+
+void standing_clear(AddressStanding *standing);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AddressStanding, standing_clear)
+
+/* Fill *standing, which the caller clears also after false. Of an address that is not known all fields but banned are
+ * 0. FAIL_MISSING: there is no such list. */
+bool standing_read(Store *store, const char *list_id, const char *address, AddressStanding *standing, GError **error);

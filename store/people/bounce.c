@@ -4,10 +4,9 @@
 
 #include <string.h>
 
+#include "base/fail.h"
 #include "store/people/bounce_internal.h"
 #include "store/people/email.h"
-
-#define EXPIRE_ROWS 10000 /* a transaction, so that others are not kept waiting */
 
 /* ---- one bounce ---- */
 
@@ -16,29 +15,39 @@ bool bounce_source_verified(const char *source)
     return strcmp(source, "report") != 0;
 }
 
-/* The row of a day; weight -1: there is none. */
-typedef struct FoundDay {
-    int64_t weight, bounces;
-    bool verified;
-} FoundDay;
-
-static bool find_day(Store *store, int64_t list, const char *folded, int64_t day, FoundDay *found, GError **error)
+bool bounce_note(Store *store, const BounceEvent *event, BounceNoted *noted, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT weight, bounces, source FROM bounce WHERE list = $1 AND folded = $2 "
-                                        "AND day = $3",
-                                        INTEGER(list), TEXT(folded), INTEGER(day));
-    Step step = query_step(query, error);
-    *found = (FoundDay){.weight = -1};
-    if (step == STEP_ROW)
-        *found = (FoundDay){query_integer(query, 0), query_integer(query, 1),
-                            bounce_source_verified(query_text(query, 2))};
-    return step != STEP_FAILED;
-}
+    int64_t list, day = event->at / BOUNCE_DAY, weight = -1, bounces = 0; /* weight -1: the day has no row */
+    bool was_verified = false, verified = bounce_source_verified(event->source);
+    g_autofree char *folded = email_folded(event->address);
+    g_auto(Write) write = write_begin(store, WRITE_LIST, error);
+    if (!write.begun || !list_key(store, event->list_id, &list, error))
+        return false;
+    {
+        g_autoptr(Query) query = query_open(store, error,
+                                            "SELECT weight, bounces, source FROM bounce WHERE list = $1 AND "
+                                            "folded = $2 AND day = $3",
+                                            INTEGER(list), TEXT(folded), INTEGER(day));
+        Step step = query_step(query, error);
+        if (step == STEP_FAILED)
+            return false;
+        if (step == STEP_ROW) {
+            weight = query_integer(query, 0);
+            bounces = query_integer(query, 1);
+            was_verified = bounce_source_verified(query_text(query, 2));
+        }
+    }
+    *noted = (BounceNoted){
+        .added = MAX(event->weight - MAX(weight, 0), 0), .number = bounces + 1, .first = verified && !was_verified};
 
-static bool add_day(Store *store, int64_t list, const char *folded, const BounceEvent *event, int64_t number,
-                    GError **error)
-{
+    /* The day tells of its heaviest bounce, and is verified once one of them was. */
+    if (event->weight <= weight)
+        return query_run(store, error, NULL,
+                         "UPDATE bounce SET bounces = $4, last_at = $5, source = CASE WHEN $6 <> '' THEN $6 ELSE "
+                         "source END WHERE list = $1 AND folded = $2 AND day = $3",
+                         INTEGER(list), TEXT(folded), INTEGER(day), INTEGER(noted->number), INTEGER(event->at),
+                         TEXT(noted->first ? event->source : "")) &&
+               write_end(&write, error);
     return query_run(store, error, NULL,
                      "INSERT INTO bounce (list, folded, day, email, bounces, weight, class, status, reason, source, "
                      "text, last_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) "
@@ -46,35 +55,127 @@ static bool add_day(Store *store, int64_t list, const char *folded, const Bounce
                      "weight = excluded.weight, class = excluded.class, status = excluded.status, "
                      "reason = excluded.reason, source = excluded.source, text = excluded.text, "
                      "last_at = excluded.last_at",
-                     INTEGER(list), TEXT(folded), INTEGER(event->at / BOUNCE_DAY), TEXT(event->address),
-                     INTEGER(number), INTEGER(event->weight), TEXT(event->class), TEXT(event->status),
-                     TEXT(event->reason), TEXT(event->source), TEXT(event->text), INTEGER(event->at));
+                     INTEGER(list), TEXT(folded), INTEGER(day), TEXT(event->address), INTEGER(noted->number),
+                     INTEGER(event->weight), TEXT(event->class), TEXT(event->status), TEXT(event->reason),
+                     TEXT(was_verified && !verified ? "smtp" : event->source), TEXT(event->text), INTEGER(event->at)) &&
+           write_end(&write, error);
 }
 
-bool bounce_note(Store *store, const BounceEvent *event, BounceNoted *noted, GError **error)
+/* ---- a member's score ---- */
+
+void bounce_score_clear(BounceScore *score)
 {
-    int64_t list, day = event->at / BOUNCE_DAY;
-    g_auto(Write) write = write_begin(store, WRITE_LIST, error);
+    g_clear_pointer(&score->list_id, g_free);
+    g_clear_pointer(&score->address, g_free);
+}
+
+static void read_score(Query *query, BounceScore *score)
+{
+    store_key_id(query_integer(query, 0), score->member_id);
+    score->list_id = g_strdup(query_text(query, 1));
+    score->address = g_strdup(query_text(query, 2));
+    score->status = (DeliveryStatus)query_integer(query, 3);
+    int64_t *const numbers[] = {&score->score,    &score->last_bounce_at, &score->probe_at, &score->disabled_at,
+                                &score->warnings, &score->next_at,        &score->warned_at};
+    for (int i = 0; i < (int)G_N_ELEMENTS(numbers); i++)
+        *numbers[i] = query_is_null(query, 4 + i) ? 0 : query_integer(query, 4 + i);
+}
+
+bool bounce_score_read(Store *store, const char *member_id, BounceScore *score, GError **error)
+{
+    int64_t key = 0;
+    if (!store_id_key(member_id, &key))
+        return fail(error, FAIL_MISSING, "there is no member %s", member_id);
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT " BOUNCE_SCORE_COLUMNS MEMBER_JOINS "JOIN list l ON l.key = m.list "
+                                        "LEFT JOIN bounce_score s ON s.member = m.key WHERE m.key = $1",
+                                        INTEGER(key));
+    Step step = query_step(query, error);
+    if (step == STEP_ROW)
+        read_score(query, score);
+    return step == STEP_ROW || (step == STEP_DONE && fail(error, FAIL_MISSING, "there is no member %s", member_id));
+}
+
+bool bounce_score_write(Store *store, const BounceScore *score, GError **error)
+{
+    int64_t key = 0;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
     if (!write.begun)
         return false;
-    FoundDay found;
-    BounceEvent kept = *event;
-    g_autofree char *folded = email_folded(event->address);
-    if (!list_key(store, event->list_id, &list, error) || !find_day(store, list, folded, day, &found, error))
-        return false;
-    bool verified = bounce_source_verified(event->source);
-    *noted = (BounceNoted){.added = MAX(event->weight - MAX(found.weight, 0), 0), .number = found.bounces + 1,
-                           .first = verified && !found.verified};
-    if (found.verified && !verified)
-        kept.source = "smtp";
-    if (event->weight > found.weight)
-        return add_day(store, list, folded, &kept, noted->number, error) && write_end(&write, error);
-    return query_run(store, error, NULL,
-                     "UPDATE bounce SET bounces = $4, last_at = $5, source = CASE WHEN $6 <> '' THEN $6 ELSE source "
-                     "END WHERE list = $1 AND folded = $2 AND day = $3",
-                     INTEGER(list), TEXT(folded), INTEGER(day), INTEGER(noted->number), INTEGER(event->at),
-                     TEXT(noted->first ? event->source : "")) &&
+    if (!store_id_key(score->member_id, &key))
+        return fail(error, FAIL_MISSING, "there is no member %s", score->member_id);
+    if (score->score == 0 && score->probe_at == 0 && score->disabled_at == 0)
+        return query_run(store, error, NULL, "DELETE FROM bounce_score WHERE member = $1", INTEGER(key)) &&
+               write_end(&write, error);
+    return query_change_one(
+               store, error, fail(error, FAIL_MISSING, "there is no member %s", score->member_id),
+               "INSERT INTO bounce_score (member, score, last_bounce_at, probe_at, disabled_at, warnings, next_at, "
+               "warned_at) SELECT key, $2, $3, $4, $5, $6, $7, $8 FROM member WHERE key = $1 "
+               "ON CONFLICT (member) DO UPDATE SET "
+               "score = excluded.score, last_bounce_at = excluded.last_bounce_at, probe_at = excluded.probe_at, "
+               "disabled_at = excluded.disabled_at, warnings = excluded.warnings, next_at = excluded.next_at, "
+               "warned_at = excluded.warned_at",
+               INTEGER(key), INTEGER(score->score), INTEGER(score->last_bounce_at), INTEGER(score->probe_at),
+               INTEGER(score->disabled_at), INTEGER(score->warnings), INTEGER(score->next_at),
+               INTEGER(score->warned_at)) &&
            write_end(&write, error);
+}
+
+static void free_score(void *data)
+{
+    bounce_score_clear(data);
+    g_free(data);
+}
+
+static bool read_scores(Query *query, BounceScoreEach *each, void *data, GError **error)
+{
+    g_autoptr(GPtrArray) due = g_ptr_array_new_with_free_func(free_score);
+    Step step;
+    while ((step = query_step(query, error)) == STEP_ROW) {
+        g_ptr_array_add(due, g_new0(BounceScore, 1));
+        read_score(query, due->pdata[due->len - 1]);
+    }
+    query_free(query);
+    for (unsigned i = 0; step == STEP_DONE && i < due->len; i++)
+        if (!each(due->pdata[i], data))
+            break;
+    return step == STEP_DONE;
+}
+
+bool bounce_score_due(Store *store, int64_t now, int limit, BounceScoreEach *each, void *data, GError **error)
+{
+    return read_scores(query_open(store, error,
+                                  "SELECT " BOUNCE_SCORE_COLUMNS BOUNCE_SCORE_JOINS "WHERE " BOUNCE_SCORE_JOINED
+                                  "AND s.next_at <= $1 ORDER BY s.next_at LIMIT $2",
+                                  INTEGER(now), INTEGER(limit)),
+                       each, data, error);
+}
+
+bool bounce_score_ahead(Store *store, int64_t after, int limit, BounceScoreEach *each, void *data, GError **error)
+{
+    return read_scores(query_open(store, error,
+                                  "SELECT " BOUNCE_SCORE_COLUMNS BOUNCE_SCORE_JOINS "WHERE " BOUNCE_SCORE_JOINED
+                                  "AND (s.last_bounce_at > $1 OR s.probe_at > $1 OR "
+                                  "s.disabled_at > $1 OR s.warned_at > $1) ORDER BY s.member LIMIT $2",
+                                  INTEGER(after), INTEGER(limit)),
+                       each, data, error);
+}
+
+bool bounce_reset(Store *store, const BounceFilter *filter, int64_t *changed, GError **error)
+{
+    g_autofree char *folded = filter->address ? email_folded(filter->address) : g_strdup("");
+    g_autofree char *probe = filter->domain ? g_strconcat("@", filter->domain, NULL) : NULL;
+    g_autofree char *domain = probe ? email_folded(probe) : g_strdup("");
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
+    const Value values[] = {TEXT(filter->list_id ? filter->list_id : ""), TEXT(folded), TEXT(domain),
+                            TEXT(filter->reason ? filter->reason : "")};
+    bool one = filter->address != NULL;
+    const char *enable = one ? BOUNCE_ENABLE(BOUNCE_OF_ADDRESS) : BOUNCE_ENABLE(BOUNCE_OF_ALL);
+    const char *forget = one ? BOUNCE_FORGET(BOUNCE_OF_ADDRESS) : BOUNCE_FORGET(BOUNCE_OF_ALL);
+    return query_all(store, error, NULL, enable, values, G_N_ELEMENTS(values)) &&
+           query_all(store, error, changed, forget, values, G_N_ELEMENTS(values)) && write_end(&write, error);
 }
 
 /* ---- what is known ---- */
@@ -120,12 +221,6 @@ static Query *open_wanted(Store *store, const char *sql, const BounceWanted *wan
                       TEXT(filter->reason ? filter->reason : ""), INTEGER(filter->since / BOUNCE_DAY));
 }
 
-/* "example.com jo" begins with its domain. */
-static char *domain_of(const char *folded)
-{
-    return g_strndup(folded, strcspn(folded, " "));
-}
-
 bool bounce_day_each(Store *store, const BounceFilter *filter, BounceDayEach *each, void *data, GError **error)
 {
     g_auto(BounceWanted) wanted = wanted_from(filter);
@@ -135,7 +230,8 @@ bool bounce_day_each(Store *store, const BounceFilter *filter, BounceDayEach *ea
     Step step;
     while ((step = query_step(query, error)) == STEP_ROW) {
         BounceDay day = {.list_id = query_text(query, 0), .address = query_text(query, 1)};
-        g_autofree char *domain = domain_of(query_text(query, 2));
+        const char *folded = query_text(query, 2); /* "example.com jo" */
+        g_autofree char *domain = g_strndup(folded, strcspn(folded, " "));
         day.domain = domain;
         read_day(query, 3, &day);
         if (!each(&day, data))
@@ -169,7 +265,7 @@ bool bounce_day_portion(Store *store, const BouncePortion *portion, BounceDayEac
     return step == STEP_DONE;
 }
 
-/* The columns of bounce_score.c come first; the last day's begin at BOUNCE_SCORE_COLUMN_COUNT. */
+/* The columns of the score come first; the last day's begin at BOUNCE_SCORE_COLUMN_COUNT. */
 bool bounce_standing_each(Store *store, const BounceFilter *filter, BounceStandingEach *each, void *data,
                           GError **error)
 {
@@ -179,7 +275,7 @@ bool bounce_standing_each(Store *store, const BounceFilter *filter, BounceStandi
     Step step;
     while ((step = query_step(query, error)) == STEP_ROW) {
         g_auto(BounceScore) score = {0};
-        bounce_score_from(query, &score);
+        read_score(query, &score);
         BounceDay day = {.list_id = score.list_id, .address = score.address};
         bool known = !query_is_null(query, BOUNCE_SCORE_COLUMN_COUNT);
         if (known)
@@ -195,14 +291,13 @@ bool bounce_standing_each(Store *store, const BounceFilter *filter, BounceStandi
 bool bounce_count(Store *store, const char *list_id, const char *what, int64_t now, int64_t *today, GError **error)
 {
     int64_t list;
-    g_auto(Write) write = write_begin(store, WRITE_LIST, error);
-    if (!write.begun || !list_key(store, list_id, &list, error))
-        return false;
-    return query_number(store, error, today,
-                        "INSERT INTO bounce_count (day, list, what, number) VALUES ($1, $2, $3, 1) "
-                        "ON CONFLICT (day, list, what) DO UPDATE SET number = bounce_count.number + 1 RETURNING number",
-                        INTEGER(now / BOUNCE_DAY), INTEGER(list), TEXT(what)) &&
-           write_end(&write, error);
+    return STORE_WRITE_LIST(
+        store, error,
+        list_key(store, list_id, &list, error) &&
+            query_number(store, error, today,
+                         "INSERT INTO bounce_count (day, list, what, number) VALUES ($1, $2, $3, 1) ON CONFLICT "
+                         "(day, list, what) DO UPDATE SET number = bounce_count.number + 1 RETURNING number",
+                         INTEGER(now / BOUNCE_DAY), INTEGER(list), TEXT(what)));
 }
 
 bool bounce_expire(Store *store, int64_t time, GError **error)

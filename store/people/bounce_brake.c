@@ -41,23 +41,19 @@ static bool read_count(Store *store, int64_t list, const char *domain, const Bou
     return step != STEP_FAILED;
 }
 
-/* Make room for one more row of the list. Without the row of a brake that has closed it would close again, and dead
- * mailboxes would never get their points; but such rows must leave room for others. */
-static bool make_room(Store *store, int64_t list, GError **error)
-{
-    return query_run(store, error, NULL,
-                     "DELETE FROM bounce_brake WHERE list = $1 AND (SELECT count(*) FROM bounce_brake b "
-                     "WHERE b.list = $1) >= $2 AND (domain, reply) = (SELECT b.domain, b.reply FROM bounce_brake b "
-                     "WHERE b.list = $1 ORDER BY CASE WHEN b.closed_at > 0 AND (SELECT count(*) FROM bounce_brake c "
-                     "WHERE c.list = $1 AND c.closed_at > 0) <= $3 THEN 1 ELSE 0 END, b.last_at, b.domain, b.reply "
-                     "LIMIT 1)",
-                     INTEGER(list), INTEGER(BOUNCE_BRAKE_ROWS), INTEGER(BOUNCE_BRAKE_ROWS / 2));
-}
-
 static bool write_count(Store *store, int64_t list, const char *domain, const BounceBrakeEvent *event,
                         const BrakeCount *count, GError **error)
 {
-    return (count->known || make_room(store, list, error)) &&
+    /* A new row needs room among those of the list. Without the row of a brake that has closed it would close again, and
+     * dead mailboxes would never get their points; but such rows must leave room for others. */
+    return (count->known ||
+            query_run(store, error, NULL,
+                      "DELETE FROM bounce_brake WHERE list = $1 AND (SELECT count(*) FROM bounce_brake b "
+                      "WHERE b.list = $1) >= $2 AND (domain, reply) = (SELECT b.domain, b.reply FROM bounce_brake b "
+                      "WHERE b.list = $1 ORDER BY CASE WHEN b.closed_at > 0 AND (SELECT count(*) FROM bounce_brake c "
+                      "WHERE c.list = $1 AND c.closed_at > 0) <= $3 THEN 1 ELSE 0 END, b.last_at, b.domain, b.reply "
+                      "LIMIT 1)",
+                      INTEGER(list), INTEGER(BOUNCE_BRAKE_ROWS), INTEGER(BOUNCE_BRAKE_ROWS / 2))) &&
            query_run(store, error, NULL,
                      "INSERT INTO bounce_brake (list, domain, reply, text, day, number, needed, first_domain, several, "
                      "closed_at, held_until, last_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) "
@@ -66,21 +62,8 @@ static bool write_count(Store *store, int64_t list, const char *domain, const Bo
                      "several = excluded.several, closed_at = excluded.closed_at, held_until = excluded.held_until, "
                      "last_at = excluded.last_at",
                      INTEGER(list), TEXT(domain), TEXT(event->reply), TEXT(event->text), INTEGER(count->day),
-                     INTEGER(count->number), INTEGER(count->needed), TEXT(count->first_domain),
-                     INTEGER(count->several), INTEGER(count->closed_at), INTEGER(count->held_until),
-                     INTEGER(count->last_at));
-}
-
-/* From how many members on a brake closes. Members of a domain are counted no further than is needed to know that the
- * count is no half of them yet; so this costs as much as there are failures, and is done at each doubling. */
-static bool find_needed(Store *store, const char *list_id, const char *domain, BrakeCount *count, GError **error)
-{
-    int64_t members;
-    if (*domain ? !leave_brake_members(store, list_id, domain, 4 * count->number, &members, error)
-                : !member_count(store, list_id, ROLE_MEMBER, &members, error))
-        return false;
-    count->needed = MAX((*domain ? members / 2 : members / 10) + 1, BOUNCE_BRAKE_LEAST);
-    return true;
+                     INTEGER(count->number), INTEGER(count->needed), TEXT(count->first_domain), INTEGER(count->several),
+                     INTEGER(count->closed_at), INTEGER(count->held_until), INTEGER(count->last_at));
 }
 
 /* Count the failure in one row. */
@@ -107,8 +90,13 @@ static bool count_one(Store *store, int64_t list, const char *domain, const Boun
     count.last_at = MAX(count.last_at, event->at);
     bool enough = count.number >= BOUNCE_BRAKE_LEAST && (*domain || count.several);
     if (!count.closed_at && enough && count.number >= count.needed) {
-        if (!find_needed(store, event->list_id, domain, &count, error))
+        /* Members of a domain are counted no further than is needed to know that the count is no half of them yet; so
+         * this costs as much as there are failures, and is done at each doubling. */
+        int64_t members;
+        if (*domain ? !leave_brake_members(store, event->list_id, domain, 4 * count.number, &members, error)
+                    : !member_count(store, event->list_id, ROLE_MEMBER, &members, error))
             return false;
+        count.needed = MAX((*domain ? members / 2 : members / 10) + 1, BOUNCE_BRAKE_LEAST);
         brake->closed = count.number >= count.needed;
         if (brake->closed)
             count.closed_at = event->at;
@@ -175,30 +163,28 @@ bool bounce_brake_look(Store *store, const BounceBrakeEvent *event, BounceBrake 
 }
 
 /* A brake that closes may take back from a great part of a large list: nothing waits for single answers. */
-static bool take_from_score(Store *store, int64_t list, const char *folded, int64_t weight, GError **error)
-{
-    return query_later(store, error,
-                       "UPDATE bounce_score SET score = CASE WHEN score > $3 THEN score - $3 ELSE 0 END "
-                       "WHERE disabled_at = 0 AND member IN (SELECT m.key FROM member m WHERE m.list = $1 "
-                       "AND m.role = 0 AND m.folded = $2)",
-                       INTEGER(list), TEXT(folded), INTEGER(weight)) &&
-           query_later(store, error,
-                       "DELETE FROM bounce_score WHERE score = 0 AND probe_at = 0 AND disabled_at = 0 AND member IN "
-                       "(SELECT m.key FROM member m WHERE m.list = $1 AND m.role = 0 AND m.folded = $2)",
-                       INTEGER(list), TEXT(folded));
-}
-
 bool bounce_take_back(Store *store, const BounceTakenBack *what, GError **error)
 {
     int64_t list;
     g_autofree char *folded = email_folded(what->address);
-    return STORE_WRITE_LIST(
-        store, error,
-        list_key(store, what->list_id, &list, error) &&
-            query_later(store, error,
-                        "UPDATE bounce SET weight = weight - $4 WHERE list = $1 AND folded = $2 AND day = $3",
-                        INTEGER(list), TEXT(folded), INTEGER(what->day), INTEGER(what->weight)) &&
-            (!what->scored || take_from_score(store, list, folded, what->weight, error)));
+    g_auto(Write) write = write_begin(store, WRITE_LIST, error);
+    if (!write.begun || !list_key(store, what->list_id, &list, error) ||
+        !query_later(store, error,
+                     "UPDATE bounce SET weight = weight - $4 WHERE list = $1 AND folded = $2 AND day = $3",
+                     INTEGER(list), TEXT(folded), INTEGER(what->day), INTEGER(what->weight)))
+        return false;
+    if (what->scored &&
+        (!query_later(store, error,
+                      "UPDATE bounce_score SET score = CASE WHEN score > $3 THEN score - $3 ELSE 0 END "
+                      "WHERE disabled_at = 0 AND member IN (SELECT m.key FROM member m WHERE m.list = $1 "
+                      "AND m.role = 0 AND m.folded = $2)",
+                      INTEGER(list), TEXT(folded), INTEGER(what->weight)) ||
+         !query_later(store, error,
+                      "DELETE FROM bounce_score WHERE score = 0 AND probe_at = 0 AND disabled_at = 0 AND member IN "
+                      "(SELECT m.key FROM member m WHERE m.list = $1 AND m.role = 0 AND m.folded = $2)",
+                      INTEGER(list), TEXT(folded))))
+        return false;
+    return write_end(&write, error);
 }
 
 bool bounce_brake_expire(Store *store, int64_t now, GError **error)

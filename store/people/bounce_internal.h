@@ -2,8 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declare what bounce.c and bounce_score.c share: a member's standing as columns, and statements, whose query plans a
- * test examines. For this folder only.
+ * Declare the statements of bounce.c whose query plans a test examines. For this folder only.
  */
 #include "store/people/bounce.h"
 #include "store/people/member_internal.h"
@@ -61,6 +60,3 @@
     BOUNCE_STANDINGS(" FROM address x CROSS JOIN member m CROSS JOIN bounce_score s CROSS JOIN list l " \
                      BOUNCE_PREFERENCES, "x.folded = $2 AND m.person = x.person AND m.folded = $2 ")
 #define BOUNCE_STANDINGS_OF_ALL BOUNCE_STANDINGS(BOUNCE_SCORE_JOINS, "$2 = '' ")
-
-/* Fill *score from BOUNCE_SCORE_COLUMNS of a row; the strings become its own. */
-void bounce_score_from(Query *query, BounceScore *score);

@@ -16,10 +16,7 @@ static const RowField departure_row[] = {ROW(Departure, list_id), ROW(Departure,
 
 void departure_free(Departure *departure)
 {
-    if (!departure)
-        return;
-    row_clear(departure_row, departure);
-    g_free(departure);
+    row_free(departure_row, departure);
 }
 
 /* Notes what became of a token, of which hash is what is kept; NULL: there is none. */
@@ -131,14 +128,8 @@ Departure *departure_find_token(Store *store, const char *token, int64_t now, GE
         "departure.expires_at FROM departure JOIN list ON list.key = departure.list "
         "WHERE departure.token = $1 AND departure.expires_at > $2 ORDER BY departure.by_person LIMIT 1",
         TEXT(hash), INTEGER(now));
-    Step step = query_step(query, error);
-    if (step == STEP_DONE)
-        fail(error, FAIL_MISSING, "the token is not known, has expired, or was used already");
-    if (step != STEP_ROW)
-        return NULL;
-    Departure *departure = g_new0(Departure, 1);
-    row_read(query, 0, departure_row, departure);
-    return departure;
+    return row_find(query, Departure, departure_row,
+                    fail(error, FAIL_MISSING, "the token is not known, has expired, or was used already"), error);
 }
 
 /* A departure that is undone. */
@@ -151,41 +142,21 @@ typedef struct DepartureUndo {
 static const RowField undo_row[] = {ROW(DepartureUndo, key), ROW(DepartureUndo, list_id), ROW(DepartureUndo, address),
                                     ROW(DepartureUndo, given_name), ROW(DepartureUndo, as_user)};
 
-static void undo_free(void *undo)
+static void undo_free(DepartureUndo *undo)
 {
-    row_clear(undo_row, undo);
-    g_free(undo);
+    row_free(undo_row, undo);
 }
 
-/* Read the departures with the token: of Undo. NULL: the store failed. */
-static GPtrArray *read_undos(Store *store, const char *hash, int64_t now, GError **error)
-{
-    g_autoptr(Query) query = query_open(
-        store, error,
-        "SELECT d.key, list.list_id, d.address, d.given_name, CASE WHEN d.by_person = 1 AND EXISTS (SELECT 1 "
-        "FROM address JOIN person ON person.key = address.person WHERE address.folded = d.folded AND stands_in = 0) "
-        "THEN 1 ELSE 0 END FROM departure d JOIN list ON list.key = d.list WHERE d.token = $1 AND d.expires_at > $2 "
-        "ORDER BY d.by_person",
-        TEXT(hash), INTEGER(now));
-    return row_all(query, DepartureUndo, undo_row, undo_free, error);
-}
-
-/* The folded address by which the member is there now: a user's may be another one than then. g_free() */
-static bool find_folded(Store *store, const DepartureUndo *undo, char **folded, GError **error)
-{
-    g_auto(Email) email = {0};
-    if (!email_find(store, undo->address, &email, error) || (undo->as_user && !user_preferred(store, &email, error)))
-        return false;
-    *folded = g_steal_pointer(&email.folded);
-    return true;
-}
-
-/* Gives the new member the options. 2: DELIVERY_BY_BOUNCES. */
-static bool give_options(Store *store, const DepartureUndo *undo, GError **error)
+/* Make the member anew, and give it the options that it had. 2: DELIVERY_BY_BOUNCES. */
+static bool undo_one(Store *store, const DepartureUndo *undo, GError **error)
 {
     int64_t list;
-    g_autofree char *folded = NULL;
-    return list_key(store, undo->list_id, &list, error) && find_folded(store, undo, &folded, error) &&
+    g_auto(Email) email = {0}; /* a user's may be another one than then */
+    return (undo->as_user
+                ? member_add_user(store, undo->list_id, ROLE_MEMBER, undo->address, error)
+                : member_add(store, undo->list_id, ROLE_MEMBER, undo->address, undo->given_name, NULL, error)) &&
+           list_key(store, undo->list_id, &list, error) && email_find(store, undo->address, &email, error) &&
+           (!undo->as_user || user_preferred(store, &email, error)) &&
            query_run(store, error, NULL,
                      "UPDATE member SET moderation_action = d.moderation_action, "
                      "acknowledge_posts = d.acknowledge_posts, hide_address = d.hide_address, "
@@ -195,21 +166,13 @@ static bool give_options(Store *store, const DepartureUndo *undo, GError **error
                      "preferred_language = d.preferred_language, topics = d.topics, "
                      "topics_unmatched = d.topics_unmatched FROM departure d WHERE d.key = $1 AND member.list = $2 "
                      "AND member.role = 0 AND member.folded = $3 AND member.by_person = $4",
-                     INTEGER(undo->key), INTEGER(list), TEXT(folded), INTEGER(undo->as_user)) &&
+                     INTEGER(undo->key), INTEGER(list), TEXT(email.folded), INTEGER(undo->as_user)) &&
            query_run(store, error, NULL,
                      "INSERT INTO vacation (member, begins_at, ends_at, begun) SELECT m.key, d.vacation_begins_at, "
                      "d.vacation_ends_at, d.vacation_begun FROM departure d, member m WHERE d.key = $1 "
                      "AND d.vacation_ends_at IS NOT NULL AND m.list = $2 AND m.role = 0 AND m.folded = $3 "
                      "AND m.by_person = $4 ON CONFLICT (member) DO NOTHING",
-                     INTEGER(undo->key), INTEGER(list), TEXT(folded), INTEGER(undo->as_user));
-}
-
-static bool undo_one(Store *store, const DepartureUndo *undo, GError **error)
-{
-    return (undo->as_user
-                ? member_add_user(store, undo->list_id, ROLE_MEMBER, undo->address, error)
-                : member_add(store, undo->list_id, ROLE_MEMBER, undo->address, undo->given_name, NULL, error)) &&
-           give_options(store, undo, error);
+                     INTEGER(undo->key), INTEGER(list), TEXT(email.folded), INTEGER(undo->as_user));
 }
 
 bool departure_undo(Store *store, const char *token, int64_t now, GError **error)
@@ -218,7 +181,14 @@ bool departure_undo(Store *store, const char *token, int64_t now, GError **error
     g_auto(Write) write = write_begin(store, WRITE_SITE, error);
     if (!write.begun)
         return false;
-    g_autoptr(GPtrArray) undos = read_undos(store, hash, now, error);
+    g_autoptr(Query) query = query_open(
+        store, error,
+        "SELECT d.key, list.list_id, d.address, d.given_name, CASE WHEN d.by_person = 1 AND EXISTS (SELECT 1 "
+        "FROM address JOIN person ON person.key = address.person WHERE address.folded = d.folded AND stands_in = 0) "
+        "THEN 1 ELSE 0 END FROM departure d JOIN list ON list.key = d.list WHERE d.token = $1 AND d.expires_at > $2 "
+        "ORDER BY d.by_person",
+        TEXT(hash), INTEGER(now));
+    g_autoptr(GPtrArray) undos = row_all(query, DepartureUndo, undo_row, undo_free, error);
     if (!undos)
         return false;
     if (undos->len == 0)

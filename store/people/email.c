@@ -117,18 +117,6 @@ char *email_clean_name(const char *display_name)
 #define ADDRESS \
     "INSERT INTO address (key, folded, email, person, preferred, display_name, registered_at, verified_at) VALUES"
 
-static bool make(Store *store, Email *address, const char *display_name, GError **error)
-{
-    int64_t now = clock_now();
-    return query_run(store, error, NULL, PERSON " ($1, $2, $3)", INTEGER(address->person), TEXT(display_name),
-                     INTEGER(now)) &&
-           query_run(store, error, NULL, ADDRESS " ($1, $2, $3, $4, 0, $5, $6, 0)", INTEGER(address->key),
-                     TEXT(address->folded), TEXT(address->email), INTEGER(address->person), TEXT(display_name),
-                     INTEGER(now)) &&
-           span_count_user(store, address->person, 1, error) &&
-           span_count(store, SPAN_ADDRESSES, address->folded, 1, error);
-}
-
 bool email_ensure(Store *store, const char *email, const char *display_name, Email *address, GError **error)
 {
     *address = (Email){.folded = email_folded_checked(email, error)};
@@ -140,29 +128,13 @@ bool email_ensure(Store *store, const char *email, const char *display_name, Ema
     address->key = address->person ? store_key_new(store, error) : 0;
     if (address->key == 0)
         return false;
-    g_autofree char *name = email_clean_name(display_name);
-    return make(store, address, name, error);
-}
-
-static bool write_all(Store *store, GPtrArray *emails, GError **error)
-{
     int64_t now = clock_now();
-    g_autoptr(RowSet) persons = row_set_new(store, &(RowSetKind){PERSON, NULL, 3}),
-                      addresses = row_set_new(store, &(RowSetKind){ADDRESS, NULL, 8});
-    for (guint at = 0; at < emails->len; at++) {
-        const NewEmail *new = emails->pdata[at];
-        if (!row_set_add(persons, error, INTEGER(new->email.person), TEXT(new->name), INTEGER(now)))
-            return false;
-    }
-    if (!row_set_end(persons, error))
-        return false;
-    for (guint at = 0; at < emails->len; at++) {
-        const NewEmail *new = emails->pdata[at];
-        if (!row_set_add(addresses, error, INTEGER(new->email.key), TEXT(new->email.folded), TEXT(new->email.email),
-                         INTEGER(new->email.person), INTEGER(0), TEXT(new->name), INTEGER(now), INTEGER(0)))
-            return false;
-    }
-    return row_set_end(addresses, error);
+    g_autofree char *name = email_clean_name(display_name);
+    return query_run(store, error, NULL, PERSON " ($1, $2, $3)", INTEGER(address->person), TEXT(name), INTEGER(now)) &&
+           query_run(store, error, NULL, ADDRESS " ($1, $2, $3, $4, 0, $5, $6, 0)", INTEGER(address->key),
+                     TEXT(address->folded), TEXT(address->email), INTEGER(address->person), TEXT(name), INTEGER(now)) &&
+           span_count_user(store, address->person, 1, error) &&
+           span_count(store, SPAN_ADDRESSES, address->folded, 1, error);
 }
 
 bool email_make_all(Store *store, GPtrArray *emails, GError **error)
@@ -180,7 +152,25 @@ bool email_make_all(Store *store, GPtrArray *emails, GError **error)
         folded[at] = new->email.folded;
         persons[at] = person;
     }
-    return write_all(store, emails, error) && span_count_sorted(store, SPAN_USERS, persons, emails->len, 1, error) &&
+
+    /* All persons are written before the addresses, which refer to them. */
+    int64_t now = clock_now();
+    g_autoptr(RowSet) rows = row_set_new(store, &(RowSetKind){PERSON, NULL, 3}),
+                      addresses = row_set_new(store, &(RowSetKind){ADDRESS, NULL, 8});
+    for (guint at = 0; at < emails->len; at++) {
+        const NewEmail *new = emails->pdata[at];
+        if (!row_set_add(rows, error, INTEGER(new->email.person), TEXT(new->name), INTEGER(now)))
+            return false;
+    }
+    if (!row_set_end(rows, error))
+        return false;
+    for (guint at = 0; at < emails->len; at++) {
+        const NewEmail *new = emails->pdata[at];
+        if (!row_set_add(addresses, error, INTEGER(new->email.key), TEXT(new->email.folded), TEXT(new->email.email),
+                         INTEGER(new->email.person), INTEGER(0), TEXT(new->name), INTEGER(now), INTEGER(0)))
+            return false;
+    }
+    return row_set_end(addresses, error) && span_count_sorted(store, SPAN_USERS, persons, emails->len, 1, error) &&
            span_count_sorted(store, SPAN_ADDRESSES, folded, emails->len, 1, error);
 }
 

@@ -6,7 +6,6 @@
 #include "base/fail.h"
 #include "base/mailbox.h"
 #include "store/people/account.h"
-#include "store/posts/digest_internal.h"
 #include "store/people/email.h"
 #include "store/posts/held.h"
 #include "store/people/member_internal.h"
@@ -128,12 +127,12 @@ bool address_language(Store *store, const char *list_id, const char *address, ch
 
 /* ---- changing ---- */
 
-/* Whether somebody has it: FAIL_EXISTS then. */
-static bool add(Store *store, const char *email, const char *display_name, GError **error)
+bool address_add(Store *store, const char *email, const char *display_name, GError **error)
 {
     g_auto(Email) address = {0}, known = {0};
     g_autoptr(GError) unknown = NULL;
-    g_autofree char *folded = email_folded_checked(email, error);
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    g_autofree char *folded = write.begun ? email_folded_checked(email, error) : NULL;
     if (!folded)
         return false;
     if (email_find(store, email, &known, &unknown))
@@ -142,12 +141,7 @@ static bool add(Store *store, const char *email, const char *display_name, GErro
         return fail_with(error, &unknown);
     return email_ensure(store, email, display_name, &address, error) &&
            query_run(store, error, NULL, "UPDATE person SET stands_in = 1 WHERE key = $1", INTEGER(address.person)) &&
-           span_count_user(store, address.person, -1, error);
-}
-
-bool address_add(Store *store, const char *address, const char *display_name, GError **error)
-{
-    return STORE_WRITE(store, error, add(store, address, display_name, error));
+           span_count_user(store, address.person, -1, error) && write_end(&write, error);
 }
 
 bool address_set_name(Store *store, const char *address, const char *display_name, GError **error)
@@ -171,22 +165,19 @@ bool address_note_verified(Store *store, const char *address, int64_t at, GError
                      TEXT(folded), INTEGER(at));
 }
 
-static bool set_preferences(Store *store, const char *email, const Preferences *preferences, GError **error)
+bool address_set_preferences(Store *store, const char *email, const Preferences *preferences, GError **error)
 {
     g_auto(Email) address = {0};
-    return email_find(store, email, &address, error) && digest_leaving_begin(store, NULL, email, error) &&
-           query_run(store, error, NULL, "DELETE FROM address_preference WHERE address = $1", INTEGER(address.key)) &&
-           (preferences_are_unset(preferences) ||
-            query_run(store, error, NULL,
-                      "INSERT INTO address_preference (address, " PREFERENCE_COLUMNS
-                      ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                      INTEGER(address.key), PREFERENCE_VALUES(preferences))) &&
-           digest_leaving_end(store, email, error);
-}
-
-bool address_set_preferences(Store *store, const char *address, const Preferences *preferences, GError **error)
-{
-    return STORE_WRITE(store, error, set_preferences(store, address, preferences, error));
+    return STORE_WRITE(
+        store, error,
+        email_find(store, email, &address, error) && digest_leaving_begin(store, NULL, email, error) &&
+            query_run(store, error, NULL, "DELETE FROM address_preference WHERE address = $1", INTEGER(address.key)) &&
+            (preferences_are_unset(preferences) ||
+             query_run(store, error, NULL,
+                       "INSERT INTO address_preference (address, " PREFERENCE_COLUMNS
+                       ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                       INTEGER(address.key), PREFERENCE_VALUES(preferences))) &&
+            digest_leaving_end(store, email, error));
 }
 
 /* ---- whose it is ---- */
@@ -201,44 +192,36 @@ static bool move_address(Store *store, const Email *address, int64_t to, GError 
                      INTEGER(address->person), INTEGER(address->key), INTEGER(to));
 }
 
-static bool drop_without_address(Store *store, int64_t person, GError **error)
-{
-    return user_drop(store, query_open(store, error,
-                                       "DELETE FROM person WHERE key = $1 AND NOT EXISTS "
-                                       "(SELECT 1 FROM address WHERE person = $1) RETURNING key, stands_in",
-                                       INTEGER(person)), error);
-}
-
-static bool link_address(Store *store, const char *who, const char *email, GError **error)
+bool user_link_address(Store *store, const char *who, const char *email, GError **error)
 {
     int64_t person;
     g_auto(Email) address = {0};
-    return user_key(store, who, &person, error) && email_ensure(store, email, NULL, &address, error) &&
-           (address.person == person || (move_address(store, &address, person, error) &&
-                                         drop_without_address(store, address.person, error)));
-}
-
-bool user_link_address(Store *store, const char *who, const char *address, GError **error)
-{
-    return STORE_WRITE(store, error, link_address(store, who, address, error));
-}
-
-static bool unlink_address(Store *store, const char *email, GError **error)
-{
-    int64_t person;
-    g_auto(Email) address = {0};
-    if (!user_key(store, email, &person, error) || !email_find(store, email, &address, error))
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun || !user_key(store, who, &person, error) || !email_ensure(store, email, NULL, &address, error))
         return false;
-    int64_t alone = store_key_new(store, error);
-    return alone != 0 &&
-           query_run(store, error, NULL, "INSERT INTO person (key, created_at, stands_in) VALUES ($1, $2, 1)",
-                     INTEGER(alone), INTEGER(clock_now())) &&
-           move_address(store, &address, alone, error);
+    if (address.person != person &&
+        (!move_address(store, &address, person, error) ||
+         !user_drop(store,
+                    query_open(store, error,
+                               "DELETE FROM person WHERE key = $1 AND NOT EXISTS "
+                               "(SELECT 1 FROM address WHERE person = $1) RETURNING key, stands_in",
+                               INTEGER(address.person)),
+                    error)))
+        return false;
+    return write_end(&write, error);
 }
 
-bool address_unlink(Store *store, const char *address, GError **error)
+bool address_unlink(Store *store, const char *email, GError **error)
 {
-    return STORE_WRITE(store, error, unlink_address(store, address, error));
+    int64_t person, alone;
+    g_auto(Email) address = {0};
+    return STORE_WRITE(store, error,
+                       user_key(store, email, &person, error) && email_find(store, email, &address, error) &&
+                           (alone = store_key_new(store, error)) != 0 &&
+                           query_run(store, error, NULL,
+                                     "INSERT INTO person (key, created_at, stands_in) VALUES ($1, $2, 1)",
+                                     INTEGER(alone), INTEGER(clock_now())) &&
+                           move_address(store, &address, alone, error));
 }
 
 /* ---- forgetting ---- */
@@ -257,21 +240,18 @@ static bool forget(Store *store, const char *folded, GError **error)
            held_remove_sender(store, lower, error) && scheduled_remove_sender(store, lower, error);
 }
 
-static bool remove_address(Store *store, const char *email, GError **error)
+bool address_remove(Store *store, const char *email, GError **error)
 {
     g_auto(Email) address = {0};
-    if (!email_find(store, email, &address, error))
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun || !email_find(store, email, &address, error))
         return false;
     Query *members = query_open(store, error, "SELECT key FROM member WHERE address = $1 AND person = $2",
                                 INTEGER(address.key), INTEGER(address.person));
     return member_remove_each(store, members, NULL, error) && forget(store, address.folded, error) &&
            query_run(store, error, NULL, "DELETE FROM address WHERE key = $1", INTEGER(address.key)) &&
            span_count(store, SPAN_ADDRESSES, address.folded, -1, error) &&
-           query_run(store, error, NULL,
-                     "DELETE FROM person WHERE key = $1 AND stands_in = 1", INTEGER(address.person));
-}
-
-bool address_remove(Store *store, const char *address, GError **error)
-{
-    return STORE_WRITE(store, error, remove_address(store, address, error));
+           query_run(store, error, NULL, "DELETE FROM person WHERE key = $1 AND stands_in = 1",
+                     INTEGER(address.person)) &&
+           write_end(&write, error);
 }

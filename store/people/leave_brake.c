@@ -36,23 +36,19 @@ bool leave_brake_close(Store *store, const char *list_id, const char *domain, co
                       INTEGER(list), TEXT(domain), INTEGER(brake->closed_until), INTEGER(brake->gone), INTEGER(now)));
 }
 
-static bool tell(Store *store, int64_t list, const char *domain, int64_t now, bool *due, GError **error)
-{
-    int64_t changed = 0;
-    if (!query_run(store, error, &changed,
-                   "UPDATE leave_brake SET told_at = $4 WHERE list = $1 AND domain = $2 AND NOT EXISTS "
-                   "(SELECT 1 FROM leave_brake o WHERE o.list = $1 AND o.told_at > $3)",
-                   INTEGER(list), TEXT(domain), INTEGER(now - LEAVE_BRAKE_TOLD), INTEGER(now)))
-        return false;
-    *due = changed > 0;
-    return true;
-}
-
 bool leave_brake_tell(Store *store, const char *list_id, const char *domain, int64_t now, bool *due, GError **error)
 {
-    int64_t list;
-    return list_key(store, list_id, &list, error) &&
-           STORE_WRITE(store, error, tell(store, list, domain, now, due, error));
+    int64_t list, changed = 0;
+    if (!list_key(store, list_id, &list, error))
+        return false;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun || !query_run(store, error, &changed,
+                                   "UPDATE leave_brake SET told_at = $4 WHERE list = $1 AND domain = $2 AND NOT EXISTS "
+                                   "(SELECT 1 FROM leave_brake o WHERE o.list = $1 AND o.told_at > $3)",
+                                   INTEGER(list), TEXT(domain), INTEGER(now - LEAVE_BRAKE_TOLD), INTEGER(now)))
+        return false;
+    *due = changed > 0;
+    return write_end(&write, error);
 }
 
 bool leave_brake_sum(Store *store, int64_t now, int64_t *closed, int64_t *waiting, GError **error)

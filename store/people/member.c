@@ -9,7 +9,6 @@
 #include "store/people/email.h"
 #include "store/people/member_internal.h"
 #include "store/people/span.h"
-#include "store/posts/digest_internal.h"
 #include "store/row.h"
 #include "store/row_set.h"
 #include "store/store_internal.h"
@@ -215,19 +214,12 @@ char **list_administrators(Store *store, const char *list_id, GError **error)
     int64_t list;
     if (!list_key(store, list_id, &list, error))
         return NULL;
-    g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT DISTINCT m.folded, m.email" MEMBER_JOINS
+                                        "SELECT DISTINCT m.email, m.folded" MEMBER_JOINS
                                         "WHERE m.list = $1 AND m.role IN (1, 2) AND " EFFECTIVE_DELIVERY_STATUS " = 0 "
                                         "ORDER BY m.folded",
                                         INTEGER(list));
-    Step step;
-    while ((step = query_step(query, error)) == STEP_ROW)
-        g_ptr_array_add(found, g_strdup(query_text(query, 1)));
-    if (step != STEP_DONE)
-        return NULL;
-    g_ptr_array_add(found, NULL);
-    return (char **)g_ptr_array_free(g_steal_pointer(&found), FALSE);
+    return query_texts(query, error);
 }
 
 /* ---- writing ---- */
@@ -307,15 +299,24 @@ static bool is_digest_default(Store *store, int64_t list, bool *is, GError **err
     "INSERT INTO member (list, role, folded, by_person, email, address, person, key, joined_at, " \
     "given_name, " PREFERENCE_COLUMNS ") VALUES"
 
-static bool insert(Store *store, const NewMember *new, int64_t list, const Email *address, GError **error)
+/* The new member is `email` itself, or with by_person the address that its user prefers. */
+static bool add(Store *store, const NewMember *new, const char *email, GError **error)
 {
-    Preferences chosen = new->own ? *new->own : preferences_unset;
-    const Preferences *own = &chosen;
+    int64_t list;
+    g_auto(Email) address = {0};
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun || !list_key(store, new->list_id, &list, error) ||
+        !(new->by_person ? email_find(store, email, &address, error) && user_preferred(store, &address, error)
+                         : email_ensure(store, email, new->display_name, &address, error)))
+        return false;
+
+    Preferences own = new->own ? *new->own : preferences_unset;
     bool digests = false;
-    if (new->role == ROLE_MEMBER && own->delivery_mode < 0 && !is_digest_default(store, list, &digests, error))
+    if (new->role == ROLE_MEMBER && own.delivery_mode < 0 && !is_digest_default(store, list, &digests, error))
         return false;
     if (digests)
-        chosen.delivery_mode = MODE_MIME_DIGESTS;
+        own.delivery_mode = MODE_MIME_DIGESTS;
+
     int64_t added = 0, key = store_key_new(store, error);
     if (key == 0)
         return false;
@@ -323,35 +324,38 @@ static bool insert(Store *store, const NewMember *new, int64_t list, const Email
     if (!query_run(store, error, &added,
                    MEMBER " ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
                           "ON CONFLICT (list, role, folded, by_person) DO NOTHING",
-                   INTEGER(list), INTEGER(new->role), TEXT(address->folded), INTEGER(new->by_person),
-                   TEXT(address->email), INTEGER(address->key), INTEGER(address->person), INTEGER(key),
-                   INTEGER(clock_now()), TEXT(name), PREFERENCE_VALUES(own)))
+                   INTEGER(list), INTEGER(new->role), TEXT(address.folded), INTEGER(new->by_person),
+                   TEXT(address.email), INTEGER(address.key), INTEGER(address.person), INTEGER(key),
+                   INTEGER(clock_now()), TEXT(name), PREFERENCE_VALUES(&own)))
         return false;
     if (added == 0)
-        return fail(error, FAIL_EXISTS, "%s is a %s of %s already", address->email, role_text(new->role), new->list_id);
-    return span_count(store, SPAN_MEMBERS(list, new->role), address->folded, 1, error);
-}
-
-static bool add(Store *store, const NewMember *new, const char *email, GError **error)
-{
-    int64_t list;
-    if (!list_key(store, new->list_id, &list, error))
-        return false;
-    g_auto(Email) address = {0};
-    return email_ensure(store, email, new->display_name, &address, error) && insert(store, new, list, &address, error);
+        return fail(error, FAIL_EXISTS, "%s is a %s of %s already", address.email, role_text(new->role), new->list_id);
+    return span_count(store, SPAN_MEMBERS(list, new->role), address.folded, 1, error) && write_end(&write, error);
 }
 
 bool member_add(Store *store, const char *list_id, Role role, const char *address, const char *display_name,
                 const Preferences *own, GError **error)
 {
-    NewMember new = {list_id, role, false, own, display_name};
-    return STORE_WRITE(store, error, add(store, &new, address, error));
+    return add(store, &(const NewMember){list_id, role, false, own, display_name}, address, error);
+}
+
+bool member_add_user(Store *store, const char *list_id, Role role, const char *address, GError **error)
+{
+    return add(store, &(const NewMember){.list_id = list_id, .role = role, .by_person = true}, address, error);
 }
 
 /* ---- many at once ---- */
 
-static bool make_addresses(Store *store, GPtrArray *members, GError **error)
+bool member_add_all(Store *store, const char *list_id, Role role, GPtrArray *members, GError **error)
 {
+    int64_t list;
+    if (!list_key(store, list_id, &list, error))
+        return false;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
+
+    /* The addresses that nobody has come first, since members have their keys. */
     g_autoptr(GPtrArray) unknown = g_ptr_array_new_with_free_func(g_free), of = g_ptr_array_new();
     for (guint at = 0; at < members->len; at++) {
         NewMembership *new = members->pdata[at];
@@ -371,11 +375,7 @@ static bool make_addresses(Store *store, GPtrArray *members, GError **error)
         new->address = email->key;
         new->person = email->person;
     }
-    return true;
-}
 
-static bool write_members(Store *store, int64_t list, Role role, GPtrArray *members, GError **error)
-{
     bool digests = false;
     int64_t now = clock_now();
     g_autofree const char **folded = g_new(const char *, members->len);
@@ -395,14 +395,8 @@ static bool write_members(Store *store, int64_t list, Role role, GPtrArray *memb
         folded[at] = new->folded;
     }
     return row_set_end(rows, error) &&
-           span_count_sorted(store, SPAN_MEMBERS(list, role), folded, members->len, 1, error);
-}
-
-bool member_add_all(Store *store, const char *list_id, Role role, GPtrArray *new, GError **error)
-{
-    int64_t list;
-    return list_key(store, list_id, &list, error) &&
-           STORE_WRITE(store, error, make_addresses(store, new, error) && write_members(store, list, role, new, error));
+           span_count_sorted(store, SPAN_MEMBERS(list, role), folded, members->len, 1, error) &&
+           write_end(&write, error);
 }
 
 static int compare_folded(const void *one, const void *other)
@@ -423,22 +417,6 @@ bool member_remove_all(Store *store, int64_t list, Role role, GArray *members, G
     }
     return row_set_end(rows, error) &&
            span_count_sorted(store, SPAN_MEMBERS(list, role), folded, members->len, -1, error);
-}
-
-static bool add_user(Store *store, const NewMember *new, const char *email, GError **error)
-{
-    int64_t list;
-    if (!list_key(store, new->list_id, &list, error))
-        return false;
-    g_auto(Email) address = {0};
-    return email_find(store, email, &address, error) && user_preferred(store, &address, error) &&
-           insert(store, new, list, &address, error);
-}
-
-bool member_add_user(Store *store, const char *list_id, Role role, const char *address, GError **error)
-{
-    NewMember new = {list_id, role, true, NULL, NULL};
-    return STORE_WRITE(store, error, add_user(store, &new, address, error));
 }
 
 /* MemberChange says how to change the member that has address in role: a statement with $1 list, $2 role, $3 folded
@@ -477,18 +455,6 @@ bool member_remove(Store *store, const char *list_id, Role role, const char *add
                            span_count(store, SPAN_MEMBERS(list, role), folded, -removed, error));
 }
 
-/* Enabled again, a vacation is over. */
-static bool end_vacation(Store *store, const char *list_id, Role role, const char *address, GError **error)
-{
-    int64_t list;
-    g_autofree char *folded = email_folded(address);
-    return list_key(store, list_id, &list, error) &&
-           query_run(store, error, NULL,
-                     "DELETE FROM vacation WHERE begun = 1 AND member IN (SELECT key FROM member WHERE list = $1 AND "
-                     "role = $2 AND folded = $3 AND COALESCE(delivery_status, 0) = 0)",
-                     INTEGER(list), INTEGER(role), TEXT(folded));
-}
-
 bool member_set_preferences(Store *store, const char *list_id, Role role, const char *address, const Preferences *own,
                             GError **error)
 {
@@ -499,10 +465,18 @@ bool member_set_preferences(Store *store, const char *list_id, Role role, const 
                          "preferred_language = $10 WHERE list = $1 AND role = $2 AND folded = $3",
                          values, G_N_ELEMENTS(values)};
     bool reader = role == ROLE_MEMBER;
+    int64_t list;
+    g_autofree char *folded = email_folded(address);
     return STORE_WRITE(store, error,
                        (!reader || digest_leaving_begin(store, list_id, address, error)) &&
                            change(store, &what, error) && (!reader || digest_leaving_end(store, address, error)) &&
-                           end_vacation(store, list_id, role, address, error));
+                           list_key(store, list_id, &list, error) &&
+                           /* Enabled again, a vacation is over. */
+                           query_run(store, error, NULL,
+                                     "DELETE FROM vacation WHERE begun = 1 AND member IN (SELECT key FROM member "
+                                     "WHERE list = $1 AND role = $2 AND folded = $3 AND "
+                                     "COALESCE(delivery_status, 0) = 0)",
+                                     INTEGER(list), INTEGER(role), TEXT(folded)));
 }
 
 bool member_set_moderation(Store *store, const char *list_id, Role role, const char *address, Action action,
@@ -518,10 +492,15 @@ bool member_set_moderation(Store *store, const char *list_id, Role role, const c
 
 /* ---- another address ---- */
 
-static bool move_member(Store *store, int64_t key, const char *email, GError **error)
+bool member_set_address(Store *store, const char *id, const char *address, GError **error)
 {
-    int64_t list;
+    int64_t key, list;
     Role role;
+    if (!store_id_key(id, &key))
+        return fail(error, FAIL_MISSING, "there is no member with the id %s", id);
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
     {
         g_autoptr(Query) query =
             query_open(store, error, "SELECT list, role FROM member WHERE key = $1", INTEGER(key));
@@ -531,31 +510,41 @@ static bool move_member(Store *store, int64_t key, const char *email, GError **e
         list = query_integer(query, 0);
         role = (Role)query_integer(query, 1);
     }
-    g_auto(Email) address = {0};
+    g_auto(Email) to = {0};
     bool taken;
-    if (!email_ensure(store, email, NULL, &address, error))
+    if (!email_ensure(store, address, NULL, &to, error) ||
+        !query_exists(store, error, &taken,
+                      "SELECT 1 FROM member WHERE list = $1 AND role = $2 AND folded = $3 AND key <> $4", INTEGER(list),
+                      INTEGER(role), TEXT(to.folded), INTEGER(key)))
         return false;
-    {
-        g_autoptr(Query) query = query_open(
-            store, error, "SELECT 1 FROM member WHERE list = $1 AND role = $2 AND folded = $3 AND key <> $4",
-            INTEGER(list), INTEGER(role), TEXT(address.folded), INTEGER(key));
-        Step step = query_step(query, error);
-        if (step == STEP_FAILED)
-            return false;
-        taken = step == STEP_ROW;
-    }
     if (taken)
-        return fail(error, FAIL_EXISTS, "%s is a %s of the list already", address.email, role_text(role));
+        return fail(error, FAIL_EXISTS, "%s is a %s of the list already", to.email, role_text(role));
     return query_run(store, error, NULL, "UPDATE member SET person = $2 WHERE key = $1", INTEGER(key),
-                     INTEGER(address.person)) &&
-           member_move_each(store, query_open(store, error, "SELECT key FROM member WHERE key = $1", INTEGER(key)),
-                            &address, false, error);
+                     INTEGER(to.person)) &&
+           member_move_each(store, query_open(store, error, "SELECT key FROM member WHERE key = $1", INTEGER(key)), &to,
+                            false, error) &&
+           write_end(&write, error);
 }
 
-bool member_set_address(Store *store, const char *id, const char *address, GError **error)
+/* ---- the site ---- */
+
+bool site_preferences(Store *store, Preferences *preferences, GError **error)
 {
-    int64_t key;
-    if (!store_id_key(id, &key))
-        return fail(error, FAIL_MISSING, "there is no member with the id %s", id);
-    return STORE_WRITE(store, error, move_member(store, key, address, error));
+    *preferences = preferences_unset;
+    g_autoptr(Query) query = query_start(store, error, "SELECT " PREFERENCE_COLUMNS " FROM site_preference", NULL, 0);
+    Step step = query_step(query, error);
+    if (step == STEP_ROW)
+        *preferences = query_preferences(query, 0);
+    return step != STEP_FAILED;
+}
+
+bool site_set_preferences(Store *store, const Preferences *preferences, GError **error)
+{
+    return STORE_WRITE(store, error,
+                       query_run(store, error, NULL, "DELETE FROM site_preference WHERE one = $1", INTEGER(1)) &&
+                           (preferences_are_unset(preferences) ||
+                            query_run(store, error, NULL,
+                                      "INSERT INTO site_preference (one, " PREFERENCE_COLUMNS ") "
+                                      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                                      INTEGER(1), PREFERENCE_VALUES(preferences))));
 }

@@ -40,12 +40,6 @@ static PagePlace place_of(const Member *member)
     return (PagePlace){g_strdup(member->list_id), email_folded(member->address), member->role, member->as_user};
 }
 
-static char *place_text(const Member *member)
-{
-    g_auto(PagePlace) place = place_of(member);
-    return g_strdup_printf("%s/%d%d/%s", place.list_id, place.role, place.as_user, place.folded);
-}
-
 static bool place_parse(const char *text, PagePlace *place, GError **error)
 {
     g_auto(GStrv) parts = g_strsplit(text, "/", 3);
@@ -133,68 +127,48 @@ static const struct {
     const char *sql;
 } portions[] = {{PORTION(10)}, {PORTION(50)}, {PORTION(250)}, {PORTION(1000)}};
 
-/* How far the members of one list and role were read. */
-typedef struct MemberPageRange {
-    int64_t list;
-    Role role;
-    char *folded;  /* of the last row */
-    int by_person; /* -1: before both rows of the address */
-    size_t size;   /* of the next portion */
-    bool more;     /* there may be rows behind it */
-} MemberPageRange;
-
-/* Adds what suits of the next portion. */
-static bool read_portion(const PageSearch *search, MemberPageRange *range, GPtrArray *into, GError **error)
-{
-    const MemberCriteria *criteria = search->criteria;
-    const unsigned most = portions[range->size].rows;
-    unsigned rows = 0;
-    Step step = STEP_FAILED;
-    g_autofree char *from = g_strdup(range->folded);
-    const Value values[] = {INTEGER(range->list),
-                            INTEGER(range->role),
-                            TEXT(from),
-                            INTEGER(range->by_person),
-                            INTEGER(criteria->moderation_action),
-                            INTEGER(criteria->delivery_mode),
-                            INTEGER(criteria->delivery_status),
-                            INTEGER(member_action(range->role, ACTION_UNSET)),
-                            TEXT(search->contains)};
-    g_autoptr(Query) query = query_start(search->store, error, portions[range->size].sql, values, G_N_ELEMENTS(values));
-    while ((step = query_step(query, error)) == STEP_ROW) {
-        g_autoptr(Member) member = member_read_row(query);
-        if (++rows == most) {
-            g_free(range->folded);
-            range->folded = email_folded(member->address);
-            range->by_person = member->as_user;
-        }
-        if (suits(search, member))
-            g_ptr_array_add(into, g_steal_pointer(&member));
-    }
-    range->more = rows == most;
-    range->size = MIN(range->size + 1, G_N_ELEMENTS(portions) - 1);
-    return step == STEP_DONE;
-}
-
 /* Adds at most limit members of one list and role, those behind the place to go on at where begun. */
 static bool read_range(const PageSearch *search, int64_t list, Role role, bool begun, GPtrArray *into, GError **error)
 {
-    unsigned most = into->len + search->limit;
+    const MemberCriteria *criteria = search->criteria;
+    const unsigned most = into->len + search->limit;
     bool exact = begun && search->after->role == role; /* else the row of its address may come behind it or not */
-    MemberPageRange range = {.list = list,
-                             .role = role,
-                             .folded = g_strdup(begun ? search->after->folded : ""),
-                             .by_person = exact ? search->after->as_user : -1,
-                             .more = true};
-    bool done = true;
-    while (range.size + 1 < G_N_ELEMENTS(portions) && portions[range.size].rows < search->limit)
-        range.size++;
-    while (done && range.more && into->len < most)
-        done = read_portion(search, &range, into, error);
-    g_free(range.folded);
+    int by_person = exact ? search->after->as_user : -1; /* -1: before both rows of the address */
+    g_autofree char *folded = g_strdup(begun ? search->after->folded : "");
+    size_t size = 0;
+    while (size + 1 < G_N_ELEMENTS(portions) && portions[size].rows < search->limit)
+        size++;
+    for (bool more = true; more && into->len < most; size = MIN(size + 1, G_N_ELEMENTS(portions) - 1)) {
+        unsigned rows = 0;
+        Step step;
+        g_autofree char *from = g_strdup(folded);
+        const Value values[] = {INTEGER(list),
+                                INTEGER(role),
+                                TEXT(from),
+                                INTEGER(by_person),
+                                INTEGER(criteria->moderation_action),
+                                INTEGER(criteria->delivery_mode),
+                                INTEGER(criteria->delivery_status),
+                                INTEGER(member_action(role, ACTION_UNSET)),
+                                TEXT(search->contains)};
+        g_autoptr(Query) query = query_start(search->store, error, portions[size].sql, values, G_N_ELEMENTS(values));
+        while ((step = query_step(query, error)) == STEP_ROW) {
+            g_autoptr(Member) member = member_read_row(query);
+            if (++rows == portions[size].rows) {
+                g_free(folded);
+                folded = email_folded(member->address);
+                by_person = member->as_user;
+            }
+            if (suits(search, member))
+                g_ptr_array_add(into, g_steal_pointer(&member));
+        }
+        if (step == STEP_FAILED)
+            return false;
+        more = rows == portions[size].rows;
+    }
     if (into->len > most)
         g_ptr_array_set_size(into, (int)most);
-    return done;
+    return true;
 }
 
 /* The members of one list, as far as the page goes. here: the place to go on at lies in this list. */
@@ -456,24 +430,11 @@ GPtrArray *member_page(Store *store, const MemberCriteria *criteria, const char 
     if (!after && criteria->skip > 0 && !skip_members(store, criteria, &place, error))
         return NULL;
     GPtrArray *page = read_page(store, criteria, place.list_id ? &place : NULL, limit, error);
-    if (page && next && page->len == limit && limit > 0)
-        *next = place_text(page->pdata[page->len - 1]);
+    if (page && next && page->len == limit && limit > 0) {
+        g_auto(PagePlace) last = place_of(page->pdata[page->len - 1]);
+        *next = g_strdup_printf("%s/%d%d/%s", last.list_id, last.role, last.as_user, last.folded);
+    }
     return page;
-}
-
-static bool count_all(Store *store, const MemberCriteria *criteria, int64_t *count, GError **error)
-{
-    g_autofree char *after = NULL;
-    do {
-        char *next;
-        g_autoptr(GPtrArray) page = member_page(store, criteria, after, CHUNK, &next, error);
-        if (!page)
-            return false;
-        *count += page->len;
-        g_free(after);
-        after = next;
-    } while (after);
-    return true;
 }
 
 char **member_lists(Store *store, const MemberCriteria *criteria, GError **error)
@@ -527,8 +488,19 @@ bool member_matching(Store *store, const MemberCriteria *criteria, int64_t *coun
     all.skip = 0;
     all.by_address = false;
     *count = 0;
-    if (!is_plain(criteria))
-        return count_all(store, &all, count, error);
+    if (!is_plain(criteria)) {
+        g_autofree char *after = NULL;
+        do {
+            char *next;
+            g_autoptr(GPtrArray) page = member_page(store, &all, after, CHUNK, &next, error);
+            if (!page)
+                return false;
+            *count += page->len;
+            g_free(after);
+            after = next;
+        } while (after);
+        return true;
+    }
     for (Role role = ROLE_MEMBER; role <= ROLE_NONMEMBER; role++) {
         int64_t total = 0;
         if (!has_role(criteria, role))
@@ -537,11 +509,9 @@ bool member_matching(Store *store, const MemberCriteria *criteria, int64_t *coun
             if (!member_count(store, criteria->list_id, role, &total, error))
                 return false;
         } else {
-            g_autoptr(Query) query = query_open(
-                store, error, "SELECT COALESCE(sum(total), 0) FROM span WHERE kind = $1", INTEGER(role));
-            if (query_step(query, error) != STEP_ROW)
+            if (!query_number(store, error, &total, "SELECT COALESCE(sum(total), 0) FROM span WHERE kind = $1",
+                              INTEGER(role)))
                 return false;
-            total = query_integer(query, 0);
         }
         *count += total;
     }

@@ -135,102 +135,79 @@ static char *pattern_of(const char *lower)
     return g_string_free(g_string_append_c(pattern, '%'), FALSE);
 }
 
-/* FAIL_NEVER: it is no address. */
-static bool make_forms(const char *address, char *forms[FORMS], GError **error)
+/* The address in each AddressForm; g_strfreev(). NULL with FAIL_NEVER: it is no address. */
+static char **make_forms(const char *address, GError **error)
 {
-    forms[FORM_FOLDED] = email_folded_checked(address, error);
-    if (!forms[FORM_FOLDED])
-        return false;
+    g_autofree char *folded = email_folded_checked(address, error);
+    if (!folded)
+        return NULL;
+    char **forms = g_new0(char *, FORMS + 1);
+    forms[FORM_FOLDED] = g_steal_pointer(&folded);
     forms[FORM_LOWER] = mailbox_key(address);
     forms[FORM_BASE] = mailbox_base(address);
     forms[FORM_LIKE] = pattern_of(forms[FORM_LOWER]);
-    return true;
-}
-
-static void free_forms(char *forms[FORMS])
-{
-    for (size_t form = 0; form < FORMS; form++)
-        g_free(forms[form]);
-}
-
-/* Text or a blob, as the column has it; NULL for NULL. */
-static GBytes *text_of(Query *query)
-{
-    size_t length;
-    const void *octets = query_bytes(query, 3, &length);
-    return octets ? g_bytes_new(octets, length) : NULL;
-}
-
-typedef struct MentionWalk {
-    Store *store;
-    MentionEach *each;
-    void *data;
-    bool goes_on;
-} MentionWalk;
-
-static bool each_of(MentionWalk *walk, const MentionPlace *place, const char *form, GError **error)
-{
-    const Value value = TEXT(form);
-    g_autoptr(Query) query = query_stream_start(walk->store, error, place->find, &value, 1);
-    Step step = STEP_FAILED;
-    while (query && walk->goes_on && (step = query_step(query, error)) == STEP_ROW) {
-        g_autofree char *list_id = g_strdup(query_text(query, 0)), *detail = g_strdup(query_text(query, 1));
-        g_autoptr(GBytes) text = text_of(query);
-        const Mention mention = {.kind = place->kind,
-                                 .place = place->name,
-                                 .list_id = list_id,
-                                 .detail = detail ? detail : "",
-                                 .number = query_integer(query, 2),
-                                 .text = text};
-        walk->goes_on = walk->each(&mention, walk->data);
-    }
-    return query && (!walk->goes_on || step == STEP_DONE);
+    return forms;
 }
 
 bool mention_each(Store *store, const char *address, unsigned kinds, MentionEach *each, void *data, GError **error)
 {
-    char *forms[FORMS] = {0};
-    MentionWalk walk = {store, each, data, true};
-    bool done = make_forms(address, forms, error);
-    for (size_t at = 0; done && walk.goes_on && at < G_N_ELEMENTS(places); at++)
-        if (kinds & 1u << places[at].kind)
-            done = each_of(&walk, &places[at], forms[places[at].form], error);
-    free_forms(forms);
-    return done;
-}
-
-static bool put(Store *store, const MentionPlace *place, int64_t number, GBytes *text, GError **error)
-{
-    size_t length;
-    const char *octets = g_bytes_get_data(text, &length);
-    g_autofree char *plain = place->kind == MENTION_WORDS ? g_strndup(octets, length) : NULL;
-    const Value values[] = {INTEGER(number), BLOB(octets, length)}, texts[] = {INTEGER(number), TEXT(plain)};
-    return query_all(store, error, NULL, place->change, plain ? texts : values, 2);
-}
-
-bool mention_put(Store *store, const char *place, int64_t number, GBytes *text, GError **error)
-{
-    for (size_t at = 0; at < G_N_ELEMENTS(places); at++)
-        if ((places[at].kind == MENTION_MESSAGE || places[at].kind == MENTION_WORDS) &&
-            strcmp(places[at].name, place) == 0)
-            return STORE_WRITE(store, error, put(store, &places[at], number, text, error));
-    g_assert_not_reached();
-}
-
-static bool forget_all(Store *store, char *forms[FORMS], GError **error)
-{
+    g_auto(GStrv) forms = make_forms(address, error);
+    if (!forms)
+        return false;
     for (size_t at = 0; at < G_N_ELEMENTS(places); at++) {
-        const Value value = TEXT(forms[places[at].form]);
-        if (places[at].kind == MENTION_TRACE && !query_all(store, error, NULL, places[at].change, &value, 1))
+        const MentionPlace *place = &places[at];
+        if (!(kinds & 1u << place->kind))
+            continue;
+        const Value form = TEXT(forms[place->form]);
+        g_autoptr(Query) query = query_stream_start(store, error, place->find, &form, 1);
+        Step step;
+        while ((step = query_step(query, error)) == STEP_ROW) {
+            g_autofree char *list_id = g_strdup(query_text(query, 0)), *detail = g_strdup(query_text(query, 1));
+            size_t length;
+            const void *octets = query_bytes(query, 3, &length); /* text or a blob, as the column has it */
+            g_autoptr(GBytes) text = octets ? g_bytes_new(octets, length) : NULL;
+            const Mention mention = {.kind = place->kind,
+                                     .place = place->name,
+                                     .list_id = list_id,
+                                     .detail = detail ? detail : "",
+                                     .number = query_integer(query, 2),
+                                     .text = text};
+            if (!each(&mention, data))
+                return true;
+        }
+        if (step == STEP_FAILED)
             return false;
     }
     return true;
 }
 
+bool mention_put(Store *store, const char *place, int64_t number, GBytes *text, GError **error)
+{
+    size_t length;
+    const char *octets = g_bytes_get_data(text, &length);
+    for (size_t at = 0; at < G_N_ELEMENTS(places); at++) {
+        bool words = places[at].kind == MENTION_WORDS;
+        if ((!words && places[at].kind != MENTION_MESSAGE) || strcmp(places[at].name, place) != 0)
+            continue;
+        g_autofree char *plain = words ? g_strndup(octets, length) : NULL;
+        const Value values[] = {INTEGER(number), words ? TEXT(plain) : BLOB(octets, length)};
+        return STORE_WRITE(store, error, query_all(store, error, NULL, places[at].change, values, 2));
+    }
+    g_assert_not_reached();
+}
+
 bool mention_forget(Store *store, const char *address, GError **error)
 {
-    char *forms[FORMS] = {0};
-    bool done = make_forms(address, forms, error) && STORE_WRITE(store, error, forget_all(store, forms, error));
-    free_forms(forms);
-    return done;
+    g_auto(GStrv) forms = make_forms(address, error);
+    if (!forms)
+        return false;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
+    for (size_t at = 0; at < G_N_ELEMENTS(places); at++) {
+        const Value form = TEXT(forms[places[at].form]);
+        if (places[at].kind == MENTION_TRACE && !query_all(store, error, NULL, places[at].change, &form, 1))
+            return false;
+    }
+    return write_end(&write, error);
 }

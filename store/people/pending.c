@@ -39,10 +39,7 @@ static const RowField pending_row[] = {
 
 void pending_free(Pending *pending)
 {
-    if (!pending)
-        return;
-    row_clear(pending_row, pending);
-    g_free(pending);
+    row_free(pending_row, pending);
 }
 
 /* 128 bits, five a character; the last one holds three. */
@@ -73,22 +70,6 @@ char *pending_token_hash(const char *token)
     return g_compute_checksum_for_string(G_CHECKSUM_SHA256, lower, -1);
 }
 
-/* Sets *number to that of the row which is there already, or to the next one. */
-static bool find_number(Store *store, const Pending *pending, int64_t list, const char *folded, int64_t *number,
-                        GError **error)
-{
-    Step step;
-    {
-        g_autoptr(Query) query =
-            query_open(store, error, "SELECT number FROM pending WHERE list = $1 AND kind = $2 AND folded = $3",
-                       INTEGER(list), INTEGER(pending->kind), TEXT(folded));
-        step = query_step(query, error);
-        if (step == STEP_ROW)
-            *number = query_integer(query, 0);
-    }
-    return step == STEP_ROW || (step == STEP_DONE && store_next_number(store, "pending", number, error));
-}
-
 /* Notes what became of the token of a request, whose time was over at `at` or not; 0: it was not. */
 static bool spend_token(Store *store, int64_t number, TokenFate fate, int64_t at, GError **error)
 {
@@ -101,12 +82,14 @@ static bool spend_token(Store *store, int64_t number, TokenFate fate, int64_t at
 
 bool pending_put(Store *store, Pending *pending, const char *token, GError **error)
 {
-    int64_t list, number;
+    int64_t list, number = 0;
     g_auto(Write) write = write_begin(store, WRITE_SITE, error);
     g_autofree char *folded = write.begun ? email_folded_checked(pending->address, error) : NULL;
     g_autofree char *hash = token ? pending_token_hash(token) : NULL;
     if (!folded || !list_key(store, pending->list_id, &list, error) ||
-        !find_number(store, pending, list, folded, &number, error) ||
+        !query_number(store, error, &number, "SELECT number FROM pending WHERE list = $1 AND kind = $2 AND folded = $3",
+                      INTEGER(list), INTEGER(pending->kind), TEXT(folded)) ||
+        (number == 0 && !store_next_number(store, "pending", &number, error)) ||
         !spend_token(store, number, token ? TOKEN_REPLACED : TOKEN_USED, pending->asked_at, error) ||
         !query_run(store, error, NULL,
                    "INSERT INTO pending (number, kind, list, folded, address, display_name, facts, waits_for, token, "
@@ -128,22 +111,13 @@ bool pending_put(Store *store, Pending *pending, const char *token, GError **err
     return write_end(&write, error);
 }
 
-static Pending *read_row(Query *query)
-{
-    Pending *pending = g_new0(Pending, 1);
-    row_read(query, 0, pending_row, pending);
-    return pending;
-}
-
 Pending *pending_find(Store *store, int64_t number, int64_t now, GError **error)
 {
     g_autoptr(Query) query =
         query_open(store, error, "SELECT " COLUMNS FROM "WHERE pending.number = $1 AND pending.expires_at > $2",
                    INTEGER(number), INTEGER(now));
-    Step step = query_step(query, error);
-    if (step == STEP_DONE)
-        fail(error, FAIL_MISSING, "there is no request %" G_GINT64_FORMAT, number);
-    return step == STEP_ROW ? read_row(query) : NULL;
+    return row_find(query, Pending, pending_row,
+                    fail(error, FAIL_MISSING, "there is no request %" G_GINT64_FORMAT, number), error);
 }
 
 Pending *pending_find_token(Store *store, const char *token, int64_t now, GError **error)
@@ -152,10 +126,8 @@ Pending *pending_find_token(Store *store, const char *token, int64_t now, GError
     g_autoptr(Query) query =
         query_open(store, error, "SELECT " COLUMNS FROM "WHERE pending.token = $1 AND pending.expires_at > $2",
                    TEXT(hash), INTEGER(now));
-    Step step = query_step(query, error);
-    if (step == STEP_DONE)
-        fail(error, FAIL_MISSING, "the token is not known, has expired, or was used already");
-    return step == STEP_ROW ? read_row(query) : NULL;
+    return row_find(query, Pending, pending_row,
+                    fail(error, FAIL_MISSING, "the token is not known, has expired, or was used already"), error);
 }
 
 bool pending_find_like(Store *store, const Pending *like, int64_t now, Pending **pending, GError **error)
@@ -169,9 +141,8 @@ bool pending_find_like(Store *store, const Pending *like, int64_t now, Pending *
                                         "SELECT " COLUMNS FROM "WHERE pending.list = $1 AND pending.kind = $2 AND "
                                         "pending.folded = $3 AND pending.expires_at > $4",
                                         INTEGER(list), INTEGER(like->kind), TEXT(folded), INTEGER(now));
-    Step step = query_step(query, error);
-    if (step == STEP_ROW)
-        *pending = read_row(query);
+    Step step;
+    *pending = row_next(query, Pending, pending_row, &step, error);
     return step != STEP_FAILED;
 }
 
@@ -214,13 +185,7 @@ bool pending_each(Store *store, const char *list_id, int64_t now, PendingEach *e
                 : query_stream(store, error,
                                "SELECT " COLUMNS FROM "WHERE pending.expires_at > $1 ORDER BY pending.number",
                                INTEGER(now));
-    Step step;
-    while ((step = query_step(query, error)) == STEP_ROW) {
-        g_autoptr(Pending) pending = read_row(query);
-        if (!each(pending, data))
-            return true;
-    }
-    return step == STEP_DONE;
+    return row_each(query, Pending, pending_row, each, pending_free, data, error);
 }
 
 char **pending_lists(Store *store, int64_t now, GError **error)

@@ -15,17 +15,7 @@ static const RowField session_row[] = {ROW(Session, key),     ROW(Session, addre
 
 void session_free(Session *session)
 {
-    if (!session)
-        return;
-    row_clear(session_row, session);
-    g_free(session);
-}
-
-static void *read_session(Query *query)
-{
-    Session *session = g_new0(Session, 1);
-    row_read(query, 0, session_row, session);
-    return session;
+    row_free(session_row, session);
 }
 
 /* A row that begins now. */
@@ -58,12 +48,8 @@ static Session *find(Store *store, SessionKind kind, const char *token, int64_t 
                                         "SELECT " COLUMNS " FROM session "
                                         "WHERE token = $1 AND kind = $2 AND expires_at > $3",
                                         TEXT(hash), INTEGER(kind), INTEGER(now));
-    Step step = query_step(query, error);
-    if (step == STEP_ROW)
-        return read_session(query);
-    if (step == STEP_DONE)
-        fail(error, FAIL_MISSING, "there is no such %s", kind == LINK ? "link" : "session");
-    return NULL;
+    return row_find(query, Session, session_row,
+                    fail(error, FAIL_MISSING, "there is no such %s", kind == LINK ? "link" : "session"), error);
 }
 
 Session *session_find_link(Store *store, const char *token, int64_t now, GError **error)
@@ -87,15 +73,13 @@ bool session_link_lives(Store *store, const char *address, int64_t now, bool *li
 /* The link goes first: of two who use it at once, one removes a row. */
 bool session_begin(Store *store, const char *link, const char *token, const char *agent, int64_t now, GError **error)
 {
-    int64_t removed;
     g_auto(Write) write = write_begin(store, WRITE_PEOPLE, error);
     if (!write.begun)
         return false;
     g_autoptr(Session) found = find(store, LINK, link, now, error);
-    if (!found || !query_run(store, error, &removed, "DELETE FROM session WHERE key = $1", INTEGER(found->key)))
+    if (!found || !query_change_one(store, error, fail(error, FAIL_MISSING, "the link was used by another one"),
+                                    "DELETE FROM session WHERE key = $1", INTEGER(found->key)))
         return false;
-    if (removed == 0)
-        return fail(error, FAIL_MISSING, "the link was used by another one");
     g_autofree char *folded = email_folded(found->address);
     const Session session = {
         .address = found->address, .agent = (char *)(uintptr_t)agent, .made_at = now, .expires_at = now + SESSION_LIFE};
@@ -118,7 +102,7 @@ GPtrArray *session_all(Store *store, const char *address, int64_t now, GError **
                                         "SELECT " COLUMNS " FROM session WHERE folded = $1 AND kind = 1 "
                                         "AND expires_at > $2 ORDER BY seen_at DESC, key",
                                         TEXT(folded), INTEGER(now));
-    return row_collect(query, read_session, (GDestroyNotify)session_free, error);
+    return row_all(query, Session, session_row, session_free, error);
 }
 
 bool session_end(Store *store, const char *address, int64_t key, int64_t kept, GError **error)

@@ -2,12 +2,16 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/people/source.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/mailbox.h"
 #include "store/people/email.h"
 #include "store/people/member_internal.h"
 #include "store/row.h"
 #include "store/row_set.h"
+#include "store/store_internal.h"
 
 static const char *const kind_names[] = {"file", "url", "list", "sql", "ldap"};
 
@@ -43,15 +47,12 @@ static const RowField source_row[] = {
 
 void member_source_free(MemberSource *source)
 {
-    if (!source)
-        return;
-    row_clear(source_row, source);
-    g_free(source);
+    row_free(source_row, source);
 }
 
 static GPtrArray *read_all(Query *query, GError **error)
 {
-    return row_all(query, MemberSource, source_row, (GDestroyNotify)member_source_free, error);
+    return row_all(query, MemberSource, source_row, member_source_free, error);
 }
 
 bool source_add(Store *store, MemberSource *source, GError **error)
@@ -91,10 +92,8 @@ MemberSource *source_find(Store *store, const char *list_id, const char *name, G
 {
     g_autoptr(Query)
         query = query_open(store, error, SELECT "WHERE l.list_id = $1 AND s.name = $2", TEXT(list_id), TEXT(name));
-    g_autoptr(GPtrArray) all = read_all(query, error);
-    if (all && all->len == 0)
-        fail(error, FAIL_MISSING, "%s has no source %s", list_id, name);
-    return all && all->len > 0 ? g_ptr_array_steal_index(all, 0) : NULL;
+    return row_find(query, MemberSource, source_row, fail(error, FAIL_MISSING, "%s has no source %s", list_id, name),
+                    error);
 }
 
 GPtrArray *source_all(Store *store, const char *list_id, GError **error)
@@ -128,28 +127,18 @@ bool source_remove(Store *store, const MemberSource *source, GError **error)
             query_run(store, error, NULL, "DELETE FROM list_source WHERE key = $1", INTEGER(source->key)));
 }
 
-static bool read_count(Query *query, int64_t *count, GError **error)
-{
-    if (query_step(query, error) != STEP_ROW)
-        return false;
-    *count = query_integer(query, 0);
-    return true;
-}
-
 bool source_count_alone(Store *store, const MemberSource *source, int64_t *count, GError **error)
 {
-    g_autoptr(Query) query = query_open(
-        store, error,
+    return query_number(
+        store, error, count,
         "SELECT count(DISTINCT m.key) FROM member_source s JOIN member m ON m.key = s.member WHERE s.source = $1 AND "
         "s.made = 1 AND NOT EXISTS (SELECT 1 FROM member_source o WHERE o.member = s.member AND o.source <> $1)",
         INTEGER(source->key));
-    return read_count(query, count, error);
 }
 
 bool source_count_faults(Store *store, int64_t *count, GError **error)
 {
-    g_autoptr(Query) query = query_start(store, error, "SELECT count(*) FROM list_source WHERE fault <> ''", NULL, 0);
-    return read_count(query, count, error);
+    return query_number_all(store, error, count, "SELECT count(*) FROM list_source WHERE fault <> ''", NULL, 0);
 }
 
 /* ---- the turn of a refresh ---- */
@@ -183,24 +172,22 @@ static bool over(const MemberSource *source, GError **error)
 
 bool source_check_turn(Store *store, const MemberSource *source, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error, "SELECT 1 FROM list_source WHERE key = $1 AND turn = $2",
-                                        INTEGER(source->key), INTEGER(source->turn));
-    Step step = query_step(query, error);
-    return step == STEP_ROW || (step == STEP_DONE && over(source, error));
+    bool same;
+    return query_exists(store, error, &same, "SELECT 1 FROM list_source WHERE key = $1 AND turn = $2",
+                        INTEGER(source->key), INTEGER(source->turn)) &&
+           (same || over(source, error));
 }
 
 bool source_end(Store *store, const MemberSource *source, GError **error)
 {
-    int64_t changed = 0;
     return STORE_WRITE(
         store, error,
-        query_run(store, error, &changed,
-                  "UPDATE list_source SET read_at = $3, due_at = $4, given = $5, kept_out = $6, bad = $7, "
-                  "fault = $8, bad_lines = $9 WHERE key = $1 AND turn = $2",
-                  INTEGER(source->key), INTEGER(source->turn), INTEGER(source->read_at), INTEGER(source->due_at),
-                  INTEGER(source->given), INTEGER(source->kept_out), INTEGER(source->bad), TEXT(source->fault),
-                  TEXT(source->bad_lines)) &&
-            (changed > 0 || over(source, error)));
+        query_change_one(store, error, over(source, error),
+                         "UPDATE list_source SET read_at = $3, due_at = $4, given = $5, kept_out = $6, bad = $7, "
+                         "fault = $8, bad_lines = $9 WHERE key = $1 AND turn = $2",
+                         INTEGER(source->key), INTEGER(source->turn), INTEGER(source->read_at), INTEGER(source->due_at),
+                         INTEGER(source->given), INTEGER(source->kept_out), INTEGER(source->bad), TEXT(source->fault),
+                         TEXT(source->bad_lines)));
 }
 
 /* ---- who left ---- */
@@ -215,9 +202,14 @@ bool source_end(Store *store, const MemberSource *source, GError **error)
     "(SELECT " column " FROM list_log g WHERE g.name = lower(" address ") AND g.list + 0 = $1 AND " \
     "g.kind || '' = 'member' AND COALESCE(g.after, '') <> 'member' ORDER BY g.key DESC LIMIT 1)"
 
-static bool notice(Store *store, int64_t list, int64_t now, GError **error)
+bool source_notice_left(Store *store, const char *list_id, int64_t now, GError **error)
 {
-    return query_run(store, error, NULL,
+    int64_t list;
+    if (!list_key(store, list_id, &list, error))
+        return false;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    return write.begun &&
+           query_run(store, error, NULL,
                      "UPDATE member_source SET member = " MEMBERSHIP(
                          "member_source.folded") ", made = 0 "
                                                  "WHERE list = $1 AND NOT " LIVES
@@ -235,18 +227,18 @@ static bool notice(Store *store, int64_t list, int64_t now, GError **error)
            query_run(store, error, NULL, "DELETE FROM member_source WHERE list = $1 AND NOT " LIVES, INTEGER(list)) &&
            query_run(store, error, NULL,
                      "DELETE FROM source_left WHERE list = $1 AND EXISTS " MEMBERSHIP("source_left.folded"),
-                     INTEGER(list));
+                     INTEGER(list)) &&
+           write_end(&write, error);
 }
 
-bool source_notice_left(Store *store, const char *list_id, int64_t now, GError **error)
+bool source_take(Store *store, const MemberSource *source, GPtrArray *fresh, int64_t now, GError **error)
 {
     int64_t list;
-    return list_key(store, list_id, &list, error) && STORE_WRITE(store, error, notice(store, list, now, error));
-}
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun || !list_key(store, source->list_id, &list, error))
+        return false;
 
-/* Make members of the addresses that are none. */
-static bool join(Store *store, const MemberSource *source, GPtrArray *fresh, GError **error)
-{
+    /* Addresses that are no members yet become members. */
     g_autoptr(GPtrArray) members = g_ptr_array_new_with_free_func(g_free), of = g_ptr_array_new();
     for (guint at = 0; at < fresh->len; at++) {
         SourceFresh *one = fresh->pdata[at];
@@ -265,21 +257,11 @@ static bool join(Store *store, const MemberSource *source, GPtrArray *fresh, GEr
         one->member = ((NewMembership *)members->pdata[at])->key;
         one->made = true;
     }
-    return true;
-}
 
-bool source_take(Store *store, const MemberSource *source, GPtrArray *fresh, int64_t now, GError **error)
-{
-    int64_t list;
-    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
-    if (!write.begun)
-        return false;
     static const RowSetKind kind = {
         "INSERT INTO member_source (list, folded, source, address, member, made, given_at) VALUES",
         "ON CONFLICT (list, folded, source) DO NOTHING", 7};
     g_autoptr(RowSet) rows = row_set_new(store, &kind);
-    if (!list_key(store, source->list_id, &list, error) || !join(store, source, fresh, error))
-        return false;
     for (guint at = 0; at < fresh->len; at++) {
         const SourceFresh *one = fresh->pdata[at];
         if (!row_set_add(rows, error, INTEGER(list), TEXT(one->folded), INTEGER(source->key), TEXT(one->address),
@@ -306,10 +288,9 @@ bool source_keep_out(Store *store, const MemberSource *source, const SourceFresh
 
 static const RowField given_row[] = {ROW(SourceGiven, name), ROW(SourceGiven, given_at), ROW(SourceGiven, made)};
 
-static void given_free(void *data)
+static void given_free(SourceGiven *given)
 {
-    row_clear(given_row, data);
-    g_free(data);
+    row_free(given_row, given);
 }
 
 GPtrArray *source_of_address(Store *store, const char *list_id, const char *address, GError **error)
@@ -346,4 +327,262 @@ bool source_left_find(Store *store, const char *list_id, const char *address, ch
     *way = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
     *left_at = step == STEP_ROW ? query_integer(query, 1) : 0;
     return step != STEP_FAILED;
+}
+
+/* ---- the stage ---- */
+
+/* lower is the address as the log of a list has it. */
+#define STAGE                                                                                         \
+    "DROP TABLE IF EXISTS source_line; "                                                              \
+    "CREATE TEMPORARY TABLE source_line (folded @text@ NOT NULL PRIMARY KEY, email @text@ NOT NULL, " \
+    "lower @text@ NOT NULL, name @text@) @clustered@"
+
+struct SourceStage {
+    Store *store;
+    int64_t list, source;
+    RowSet *lines;  /* to the stage */
+    bool open;      /* our transaction, which touches only the stage */
+    char *fresh_at; /* folded address: the last of the page before */
+    char *gone_at;
+};
+
+SourceStage *source_stage_open(Store *store, const MemberSource *source, GError **error)
+{
+    int64_t list;
+    if (!list_key(store, source->list_id, &list, error) || !store_script(store, STAGE, error) ||
+        !store_script(store, "BEGIN", error))
+        return NULL;
+    static const RowSetKind lines = {"INSERT INTO source_line (folded, email, lower, name) VALUES",
+                                     "ON CONFLICT (folded) DO NOTHING", 4};
+    SourceStage *stage = g_new(SourceStage, 1);
+    *stage = (SourceStage){store, list, source->key, row_set_new(store, &lines), true, g_strdup(""), g_strdup("")};
+    return stage;
+}
+
+void source_stage_free(SourceStage *stage)
+{
+    if (!stage)
+        return;
+    if (stage->open)
+        store_script(stage->store, "ROLLBACK", NULL);
+    store_script(stage->store, "DROP TABLE IF EXISTS source_line", NULL);
+    row_set_free(stage->lines);
+    g_free(stage->fresh_at);
+    g_free(stage->gone_at);
+    g_free(stage);
+}
+
+bool source_stage_add(SourceStage *stage, const char *address, const char *name, GError **error)
+{
+    g_autofree char *folded = email_folded_to_add(stage->store, address, error), *bare = mailbox_bare(address);
+    g_autofree char *lower = folded ? g_utf8_strdown(bare, -1) : NULL, *clean = email_clean_name(name);
+    return folded && row_set_add(stage->lines, error, TEXT(folded), TEXT(bare), TEXT(lower), TEXT(clean));
+}
+
+bool source_stage_add_list(SourceStage *stage, const char *list_id, GError **error)
+{
+    int64_t list;
+    return list_key(stage->store, list_id, &list, error) &&
+           query_run(stage->store, error, NULL,
+                     "INSERT INTO source_line (folded, email, lower, name) SELECT folded, email, lower(email), "
+                     "given_name FROM member WHERE list = $1 AND role = 0 ORDER BY folded, by_person "
+                     "ON CONFLICT (folded) DO NOTHING",
+                     INTEGER(list));
+}
+
+bool source_stage_close(SourceStage *stage, SourceCounts *counts, GError **error)
+{
+    if (!row_set_end(stage->lines, error) || !store_script(stage->store, "COMMIT", error))
+        return false;
+    stage->open = false;
+    g_autoptr(Query) query = query_open(
+        stage->store, error,
+        "SELECT (SELECT count(*) FROM source_line), (SELECT count(*) FROM member_source WHERE source = $1), "
+        "(SELECT count(*) FROM member_source s WHERE s.source = $1 AND NOT EXISTS "
+        "(SELECT 1 FROM source_line l WHERE l.folded = s.folded))",
+        INTEGER(stage->source));
+    if (query_step(query, error) != STEP_ROW)
+        return false;
+    *counts = (SourceCounts){query_integer(query, 0), query_integer(query, 1), query_integer(query, 2)};
+    return true;
+}
+
+static void fresh_free(void *data)
+{
+    SourceFresh *fresh = data;
+    g_free(fresh->folded);
+    g_free(fresh->address);
+    g_free(fresh->name);
+    g_free(fresh->log_way);
+    g_free(fresh->email);
+    g_free(fresh);
+}
+
+static void *read_fresh(Query *query)
+{
+    SourceFresh *fresh = g_new0(SourceFresh, 1);
+    *fresh = (SourceFresh){.folded = g_strdup(query_text(query, 0)),
+                           .address = g_strdup(query_text(query, 1)),
+                           .name = g_strdup(query_text(query, 2)),
+                           .left = query_integer(query, 6) != 0,
+                           .known = query_is_null(query, 9) ? 0 : query_integer(query, 9),
+                           .person = query_is_null(query, 9) ? 0 : query_integer(query, 10),
+                           .email = g_strdup(query_text(query, 11))};
+    bool given = !query_is_null(query, 4); /* by another source, whose membership may have moved to another address */
+    if (given || !query_is_null(query, 3))
+        fresh->member = query_integer(query, given ? 4 : 3);
+    fresh->made = !query_is_null(query, 5) && query_integer(query, 5) != 0;
+    const char *after = query_text(query, 8);
+    if (!query_is_null(query, 7) && g_strcmp0(after, "member") != 0 && g_strcmp0(after, SOURCE_WAY) != 0) {
+        fresh->log_at = query_integer(query, 7);
+        fresh->log_way = g_strdup(after ? after : "");
+    }
+    return fresh;
+}
+
+/* A server that has not looked yet how many rows there are may join each with each; a subquery for one value is no
+ * join, and is answered by an index. */
+#define OTHER(column) \
+    "(SELECT o." column " FROM member_source o WHERE o.list = $1 AND o.folded = l.folded ORDER BY o.source LIMIT 1)"
+/* By the name alone: all other rows of the list may be of that kind. */
+#define LOGGED(column)                                                                                             \
+    "(SELECT g." column " FROM list_log g WHERE g.name = l.lower AND g.list + 0 = $1 AND g.kind || '' = 'member' " \
+    "ORDER BY g.key DESC LIMIT 1)"
+#define KNOWN(column) "(SELECT a." column " FROM address a WHERE a.folded = l.folded)"
+#define THERE                                                                                                          \
+    "(SELECT m.key FROM member m WHERE m.list = $1 AND m.role = 0 AND m.folded = l.folded ORDER BY m.by_person LIMIT " \
+    "1)"
+/* Did a source make the membership, by whatever address? */
+#define MADE "(SELECT max(o.made) FROM member_source o WHERE o.member = COALESCE(" OTHER("member") ", " THERE "))"
+
+#define FRESH                                                                                                          \
+    "SELECT l.folded, l.email, l.name, " THERE ", " OTHER(                                                             \
+        "member") ", " MADE ", "                                                                                       \
+                  "(SELECT count(*) FROM source_left x WHERE x.list = $1 AND x.folded = l.folded), " LOGGED(           \
+                      "made_at") ", " LOGGED("after") ", " KNOWN("key") ", " KNOWN("person") ", " KNOWN("email") " FR" \
+                                                                                                                 "OM " \
+                                                                                                                 "sou" \
+                                                                                                                 "rce" \
+                                                                                                                 "_li" \
+                                                                                                                 "ne " \
+                                                                                                                 "l "  \
+                                                                                                                 "WHE" \
+                                                                                                                 "RE " \
+                                                                                                                 "l."  \
+                                                                                                                 "fol" \
+                                                                                                                 "ded" \
+                                                                                                                 " > " \
+                                                                                                                 "$3 " \
+                                                                                                                 "AND" \
+                                                                                                                 " ("  \
+                                                                                                                 "SEL" \
+                                                                                                                 "ECT" \
+                                                                                                                 " co" \
+                                                                                                                 "unt" \
+                                                                                                                 "(*)" \
+                                                                                                                 " FR" \
+                                                                                                                 "OM " \
+                                                                                                                 "mem" \
+                                                                                                                 "ber" \
+                                                                                                                 "_so" \
+                                                                                                                 "urc" \
+                                                                                                                 "e "  \
+                                                                                                                 "s "  \
+                                                                                                                 "WHE" \
+                                                                                                                 "RE " \
+                                                                                                                 "s."  \
+                                                                                                                 "lis" \
+                                                                                                                 "t "  \
+                                                                                                                 "= "  \
+                                                                                                                 "$1 " \
+                                                                                                                 "AND" \
+                                                                                                                 " s." \
+                                                                                                                 "fol" \
+                                                                                                                 "ded" \
+                                                                                                                 " = " \
+                                                                                                                 "l."  \
+                                                                                                                 "fol" \
+                                                                                                                 "ded" \
+                                                                                                                 " AN" \
+                                                                                                                 "D "  \
+                                                                                                                 "s."  \
+                                                                                                                 "sou" \
+                                                                                                                 "rce" \
+                                                                                                                 " = " \
+                                                                                                                 "$2)" \
+                                                                                                                 " = " \
+                                                                                                                 "0 "  \
+                                                                                                                 "ORD" \
+                                                                                                                 "ER " \
+                                                                                                                 "BY " \
+                                                                                                                 "l."  \
+                                                                                                                 "fol" \
+                                                                                                                 "ded" \
+                                                                                                                 " LI" \
+                                                                                                                 "MIT" \
+                                                                                                                 " $4"
+
+GPtrArray *source_stage_fresh(SourceStage *stage, GError **error)
+{
+    g_autoptr(Query) query = query_open(stage->store, error, FRESH, INTEGER(stage->list), INTEGER(stage->source),
+                                        TEXT(stage->fresh_at), INTEGER(SOURCE_PAGE));
+    g_autoptr(GPtrArray) page = row_collect(query, read_fresh, fresh_free, error);
+    if (page && page->len > 0) {
+        const SourceFresh *last = page->pdata[page->len - 1];
+        g_free(stage->fresh_at);
+        stage->fresh_at = g_strdup(last->folded);
+    }
+    return g_steal_pointer(&page);
+}
+
+static const RowField gone_row[] = {ROW(SourceGone, folded), ROW(SourceGone, member), ROW(SourceGone, member_folded),
+                                    ROW(SourceGone, address)};
+
+static void gone_free(SourceGone *gone)
+{
+    row_free(gone_row, gone);
+}
+
+/* A member who took another address may be given by both, and goes with the last one by which a source made it. */
+#define KEPT_BY                                                                                           \
+    "(SELECT count(*) FROM member_source o WHERE o.member = s.member AND (o.source <> $1 OR (o.made = 1 " \
+    "AND o.folded > s.folded) OR (SELECT count(*) FROM source_line k WHERE k.folded = o.folded) > 0))"
+
+GPtrArray *source_stage_gone(SourceStage *stage, GError **error)
+{
+    g_autoptr(Query) query = query_open(
+        stage->store, error,
+        "SELECT s.folded, COALESCE((SELECT m.key FROM member m WHERE m.key = s.member AND s.made = 1 AND " KEPT_BY
+        " = 0), 0), "
+        "(SELECT m.folded FROM member m WHERE m.key = s.member), (SELECT m.email FROM member m WHERE m.key = s.member) "
+        "FROM member_source s WHERE s.source = $1 AND s.folded > $2 AND "
+        "(SELECT count(*) FROM source_line l WHERE l.folded = s.folded) = 0 ORDER BY s.folded LIMIT $3",
+        INTEGER(stage->source), TEXT(stage->gone_at), INTEGER(SOURCE_PAGE));
+    g_autoptr(GPtrArray) page = row_all(query, SourceGone, gone_row, gone_free, error);
+    if (page && page->len > 0) {
+        const SourceGone *last = page->pdata[page->len - 1];
+        g_free(stage->gone_at);
+        stage->gone_at = g_strdup(last->folded);
+    }
+    return g_steal_pointer(&page);
+}
+
+bool source_stage_drop(SourceStage *stage, GPtrArray *gone, GError **error)
+{
+    if (gone->len == 0)
+        return true;
+    g_autoptr(GArray) members = g_array_new(FALSE, FALSE, sizeof(OldMembership));
+    for (guint at = 0; at < gone->len; at++) {
+        const SourceGone *one = gone->pdata[at];
+        const OldMembership old = {one->member, one->member_folded};
+        if (one->member != 0)
+            g_array_append_val(members, old);
+    }
+    const SourceGone *first = gone->pdata[0], *last = gone->pdata[gone->len - 1];
+    return STORE_WRITE(stage->store, error,
+                       query_run(stage->store, error, NULL,
+                                 "DELETE FROM member_source WHERE source = $1 AND folded >= $2 AND folded <= $3 AND "
+                                 "(SELECT count(*) FROM source_line l WHERE l.folded = member_source.folded) = 0",
+                                 INTEGER(stage->source), TEXT(first->folded), TEXT(last->folded)) &&
+                           member_remove_all(stage->store, stage->list, ROLE_MEMBER, members, error));
 }

@@ -95,23 +95,19 @@ bool span_count(Store *store, SpanOf of, const char *key, int64_t delta, GError 
                      INTEGER(of.list), INTEGER(of.kind), TEXT(begins));
 }
 
-/* Where the span behind that of the key begins; *begins is NULL: it is the last. g_free() */
-static bool find_next(Store *store, SpanOf of, const char *key, char **begins, GError **error)
-{
-    g_autoptr(Query)
-        query = query_open(store, error, "SELECT min(begins) FROM span WHERE list = $1 AND kind = $2 AND begins > $3",
-                           INTEGER(of.list), INTEGER(of.kind), TEXT(key));
-    Step step = query_step(query, error);
-    *begins = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
-    return step != STEP_FAILED;
-}
-
 bool span_count_sorted(Store *store, SpanOf of, const char *const *keys, size_t count, int each, GError **error)
 {
     for (size_t at = 0, first = 0; first < count; first = at) {
-        g_autofree char *next = NULL;
-        if (!find_next(store, of, keys[first], &next, error))
-            return false;
+        g_autofree char *next = NULL; /* where the next span begins; NULL: this is the last */
+        {
+            g_autoptr(Query) query = query_open(
+                store, error, "SELECT min(begins) FROM span WHERE list = $1 AND kind = $2 AND begins > $3",
+                INTEGER(of.list), INTEGER(of.kind), TEXT(keys[first]));
+            Step step = query_step(query, error);
+            if (step == STEP_FAILED)
+                return false;
+            next = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
+        }
         while (at < count && (!next || strcmp(keys[at], next) < 0))
             at++;
         if (!span_count(store, of, keys[first], each * (int64_t)(at - first), error))

@@ -13,19 +13,30 @@
 
 /* ---- noting ---- */
 
-static bool is_known(Store *store, const char *address, bool *known, GError **error)
-{
-    g_autoptr(GError) missing = NULL;
-    g_auto(Email) found = {0};
-    *known = email_find(store, address, &found, &missing);
-    return *known || fail_unless(error, FAIL_MISSING, &missing);
-}
-
-/* $1 list, $2 role, $3 folded address, $4 now. */
-static bool mark(Store *store, const char *list_id, const char *address, int64_t now, bool known, GError **error)
+bool stranger_note(Store *store, const char *list_id, const char *address, int64_t now, GError **error)
 {
     int64_t list;
     g_autofree char *folded = email_folded(address);
+    g_autoptr(GError) unknown = NULL, refusal = NULL;
+    g_auto(Email) found = {0};
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
+    bool known = email_find(store, address, &found, &unknown);
+    if (!known && !g_error_matches(unknown, FAIL, FAIL_MISSING))
+        return fail_with(error, &unknown);
+
+    /* A nonmember that was there before without a mark is somebody's wish, and gets none. */
+    if (!member_add(store, list_id, ROLE_NONMEMBER, address, NULL, NULL, &refusal)) {
+        if (!g_error_matches(refusal, FAIL, FAIL_EXISTS))
+            return fail_with(error, &refusal);
+        return list_key(store, list_id, &list, error) &&
+               query_run(store, error, NULL,
+                         "UPDATE stranger SET seen_at = $4 WHERE member IN (SELECT key FROM member WHERE list = $1 "
+                         "AND role = $2 AND folded = $3)",
+                         INTEGER(list), INTEGER(ROLE_NONMEMBER), TEXT(folded), INTEGER(now)) &&
+               write_end(&write, error);
+    }
     return list_key(store, list_id, &list, error) &&
            query_run(store, error, NULL,
                      "INSERT INTO stranger (member, seen_at) SELECT key, $4 FROM member WHERE list = $1 AND role = $2 "
@@ -33,33 +44,8 @@ static bool mark(Store *store, const char *list_id, const char *address, int64_t
                      INTEGER(list), INTEGER(ROLE_NONMEMBER), TEXT(folded), INTEGER(now)) &&
            (known || query_run(store, error, NULL,
                                "INSERT INTO stranger_address (address) SELECT key FROM address WHERE folded = $1",
-                               TEXT(folded)));
-}
-
-/* A nonmember that was there before without a mark is somebody's wish, and gets none. */
-static bool see_again(Store *store, const char *list_id, const char *address, int64_t now, GError **error)
-{
-    int64_t list;
-    g_autofree char *folded = email_folded(address);
-    return list_key(store, list_id, &list, error) &&
-           query_run(store, error, NULL,
-                     "UPDATE stranger SET seen_at = $4 WHERE member IN (SELECT key FROM member WHERE list = $1 "
-                     "AND role = $2 AND folded = $3)",
-                     INTEGER(list), INTEGER(ROLE_NONMEMBER), TEXT(folded), INTEGER(now));
-}
-
-bool stranger_note(Store *store, const char *list_id, const char *address, int64_t now, GError **error)
-{
-    bool known;
-    g_autoptr(GError) refusal = NULL;
-    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
-    if (!write.begun || !is_known(store, address, &known, error))
-        return false;
-    if (member_add(store, list_id, ROLE_NONMEMBER, address, NULL, NULL, &refusal))
-        return mark(store, list_id, address, now, known, error) && write_end(&write, error);
-    if (g_error_matches(refusal, FAIL, FAIL_EXISTS))
-        return see_again(store, list_id, address, now, error) && write_end(&write, error);
-    return fail_with(error, &refusal);
+                               TEXT(folded))) &&
+           write_end(&write, error);
 }
 
 /* ---- forgetting ---- */
@@ -110,40 +96,17 @@ static bool forget_address(Store *store, int64_t key, GError **error)
     "EXISTS (SELECT 1 FROM held WHERE held.list = member.list AND lower(sender) = lower(member.email))"
 #define WHO "SELECT key FROM member JOIN stranger ON stranger.member = member.key WHERE seen_at < $1 "
 
-/* Mark the strangers that stay, so that they are not looked at again: for ever, or with held posts until STRANGER_KEPT
- * later. */
-static bool spare(Store *store, int64_t before, GError **error)
-{
-    return query_run(store, error, NULL,
-                     "DELETE FROM stranger WHERE member IN (" WHO "AND NOT (" IS_STRANGER "))", INTEGER(before)) &&
-           query_run(store, error, NULL,
-                     "UPDATE stranger SET seen_at = $2 WHERE member IN (" WHO "AND " HAS_HELD_POST ")", INTEGER(before),
-                     INTEGER(before + STRANGER_KEPT));
-}
-
-/* Remove a portion. Somebody may have done something since spare(). */
-static bool expire_members(Store *store, int64_t before, int64_t *removed, GError **error)
-{
-    return member_remove_each(store, query_open(store, error, WHO "AND " IS_STRANGER "AND NOT " HAS_HELD_POST
-                                                " ORDER BY seen_at, key LIMIT $2", INTEGER(before), INTEGER(PORTION)),
-                              removed, error);
-}
-
-/* Of the addresses that were written down for strangers, those on no list, behind the key `after`. */
-static GArray *read_addresses(Store *store, int64_t after, GError **error)
+/* Forget a portion of the addresses that were written down for strangers and are on no list, behind the key *after. One
+ * that must stay is as any other from then on. */
+static bool forget_addresses(Store *store, int64_t *after, bool *more, GError **error)
 {
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT address FROM stranger_address WHERE address > $1 AND NOT EXISTS "
                                         "(SELECT 1 FROM member WHERE member.address = stranger_address.address) "
                                         "ORDER BY address LIMIT $2",
-                                        INTEGER(after), INTEGER(PORTION));
-    return row_integers(query, error);
-}
-
-/* Forget a portion. An address that must stay is as any other from then on. */
-static bool forget_addresses(Store *store, int64_t *after, bool *more, GError **error)
-{
-    g_autoptr(GArray) addresses = read_addresses(store, *after, error);
+                                        INTEGER(*after), INTEGER(PORTION));
+    g_autoptr(GArray) addresses = row_integers(query, error);
+    g_clear_pointer(&query, query_free);
     for (unsigned at = 0; addresses && at < addresses->len; at++) {
         *after = g_array_index(addresses, int64_t, at);
         if (!forget_address(store, *after, error) ||
@@ -159,10 +122,24 @@ bool stranger_expire(Store *store, int64_t before, StoreProgress *progress, void
 {
     int64_t portion = PORTION, after = 0;
     *removed = 0;
-    if (!STORE_WRITE_PEOPLE(store, error, spare(store, before, error)))
+    /* Strangers that stay are marked first, so that they are not looked at again: for ever, or with held posts until
+     * STRANGER_KEPT later. */
+    if (!STORE_WRITE_PEOPLE(
+            store, error,
+            query_run(store, error, NULL, "DELETE FROM stranger WHERE member IN (" WHO "AND NOT (" IS_STRANGER "))",
+                      INTEGER(before)) &&
+                query_run(store, error, NULL,
+                          "UPDATE stranger SET seen_at = $2 WHERE member IN (" WHO "AND " HAS_HELD_POST ")",
+                          INTEGER(before), INTEGER(before + STRANGER_KEPT))))
         return false;
-    while (portion == PORTION) {
-        if (!STORE_WRITE_PEOPLE(store, error, expire_members(store, before, &portion, error)))
+    while (portion == PORTION) { /* the conditions again, since somebody may have done something since then */
+        if (!STORE_WRITE_PEOPLE(store, error,
+                                member_remove_each(store,
+                                                   query_open(store, error,
+                                                              WHO "AND " IS_STRANGER "AND NOT " HAS_HELD_POST
+                                                                  " ORDER BY seen_at, key LIMIT $2",
+                                                              INTEGER(before), INTEGER(PORTION)),
+                                                   &portion, error)))
             return false;
         *removed += portion;
         progress(data);

@@ -16,10 +16,7 @@ static const RowField token_row[] = {ROW(Token, digest),  ROW(Token, name),     
 
 void token_free(Token *token)
 {
-    if (!token)
-        return;
-    row_clear(token_row, token);
-    g_free(token);
+    row_free(token_row, token);
 }
 
 static void *read_row(Query *query)
@@ -43,26 +40,24 @@ bool token_add(Store *store, const Token *token, GError **error)
                            (added > 0 || fail(error, FAIL_EXISTS, "there is a token %s already", token->id)));
 }
 
+static bool no_token(const char *id, GError **error)
+{
+    return fail(error, FAIL_MISSING, "there is no token %s; listrunner token ls shows them", id);
+}
+
 Token *token_find(Store *store, const char *id, GError **error)
 {
     g_autoptr(Query) query = query_open(store, error, "SELECT " COLUMNS " FROM token WHERE id = $1", TEXT(id));
     Step step = query_step(query, error);
     if (step == STEP_DONE)
-        fail(error, FAIL_MISSING, "there is no token %s; listrunner token ls shows them", id);
+        no_token(id, error);
     return step == STEP_ROW ? read_row(query) : NULL;
-}
-
-static bool was_there(const char *id, int64_t changed, GError **error)
-{
-    return changed > 0 || fail(error, FAIL_MISSING, "there is no token %s; listrunner token ls shows them", id);
 }
 
 bool token_remove(Store *store, const char *id, GError **error)
 {
-    int64_t changed = 0;
-    return STORE_WRITE(store, error,
-                       query_run(store, error, &changed, "DELETE FROM token WHERE id = $1", TEXT(id)) &&
-                           was_there(id, changed, error));
+    return STORE_WRITE(
+        store, error, query_change_one(store, error, no_token(id, error), "DELETE FROM token WHERE id = $1", TEXT(id)));
 }
 
 /* Words without one of them; g_free(). */
@@ -76,34 +71,31 @@ static char *without(const char *words, const char *gone)
     return g_string_free(left, FALSE);
 }
 
-static bool forget_one(Store *store, const Token *token, const char *list_id, const char *mail_host, GError **error)
-{
-    g_autofree char *lists = without(token->lists, list_id), *domains = without(token->domains, mail_host);
-    if (strcmp(lists, token->lists) == 0 && strcmp(domains, token->domains) == 0)
-        return true;
-    if (!*lists && !*domains) /* an empty scope is the whole site */
-        return query_run(store, error, NULL, "DELETE FROM token WHERE id = $1", TEXT(token->id));
-    return query_run(store, error, NULL, "UPDATE token SET lists = $2, domains = $3 WHERE id = $1", TEXT(token->id),
-                     TEXT(lists), TEXT(domains));
-}
-
 bool token_forget(Store *store, const char *list_id, const char *mail_host, GError **error)
 {
     g_auto(Write) write = write_begin(store, WRITE_SITE, error);
     g_autoptr(GPtrArray) all = write.begun ? token_all(store, error) : NULL;
-    bool done = all != NULL;
-    for (guint at = 0; done && at < all->len; at++)
-        done = forget_one(store, all->pdata[at], list_id, mail_host, error);
-    return done && write_end(&write, error);
+    if (!all)
+        return false;
+    for (guint at = 0; at < all->len; at++) {
+        const Token *token = all->pdata[at];
+        g_autofree char *lists = without(token->lists, list_id), *domains = without(token->domains, mail_host);
+        bool empty = !*lists && !*domains; /* an empty scope is the whole site */
+        if (strcmp(lists, token->lists) == 0 && strcmp(domains, token->domains) == 0)
+            continue;
+        if (empty ? !query_run(store, error, NULL, "DELETE FROM token WHERE id = $1", TEXT(token->id))
+                  : !query_run(store, error, NULL, "UPDATE token SET lists = $2, domains = $3 WHERE id = $1",
+                               TEXT(token->id), TEXT(lists), TEXT(domains)))
+            return false;
+    }
+    return write_end(&write, error);
 }
 
 bool token_set_used(Store *store, const char *id, int64_t now, GError **error)
 {
-    int64_t changed = 0;
     return STORE_WRITE(store, error,
-                       query_run(store, error, &changed, "UPDATE token SET used_at = $2 WHERE id = $1", TEXT(id),
-                                 INTEGER(now)) &&
-                           was_there(id, changed, error));
+                       query_change_one(store, error, no_token(id, error),
+                                        "UPDATE token SET used_at = $2 WHERE id = $1", TEXT(id), INTEGER(now)));
 }
 
 GPtrArray *token_all(Store *store, GError **error)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "store/posts/digest_internal.h"
 #include "store/people/email.h"
 #include "store/people/member_internal.h"
 #include "store/people/span.h"
@@ -19,10 +18,7 @@ static const RowField user_row[] = {ROW(User, display_name), ROW(User, password)
 
 void user_free(User *user)
 {
-    if (!user)
-        return;
-    row_clear(user_row, user);
-    g_free(user);
+    row_free(user_row, user);
 }
 
 /* ---- reading ---- */
@@ -38,16 +34,16 @@ bool user_key(Store *store, const char *who, int64_t *person, GError **error)
     g_autofree char *folded = strchr(who, '@') ? email_folded(who) : NULL;
     if (!folded && !store_id_key(who, person))
         return no_user(who, error);
-    g_autoptr(Query) query =
-        folded ? query_open(store, error,
-                            "SELECT key FROM person WHERE stands_in = 0 AND "
-                            "key = (SELECT person FROM address WHERE folded = $1)",
-                            TEXT(folded))
-               : query_open(store, error, "SELECT key FROM person WHERE stands_in = 0 AND key = $1", INTEGER(*person));
-    Step step = query_step(query, error);
-    if (step == STEP_ROW)
-        *person = query_integer(query, 0);
-    return step == STEP_ROW || (step == STEP_DONE && no_user(who, error));
+    int64_t found = 0;
+    if (!(folded ? query_number(store, error, &found,
+                                "SELECT key FROM person WHERE stands_in = 0 AND "
+                                "key = (SELECT person FROM address WHERE folded = $1)",
+                                TEXT(folded))
+                 : query_number(store, error, &found, "SELECT key FROM person WHERE stands_in = 0 AND key = $1",
+                                INTEGER(*person))))
+        return false;
+    *person = found;
+    return found != 0 || no_user(who, error);
 }
 
 #define USER_COLUMNS \
@@ -86,41 +82,6 @@ static bool has_text(const char *in, const char *folded)
     return strstr(text, folded) != NULL;
 }
 
-/* text is case-folded. */
-static bool matches(Store *store, const User *user, int64_t key, const char *text, bool *found, GError **error)
-{
-    *found = !text || has_text(user->display_name, text);
-    if (*found)
-        return true;
-    g_autoptr(Query) query =
-        query_open(store, error, "SELECT email FROM address WHERE person = $1 ORDER BY key", INTEGER(key));
-    Step step = STEP_FAILED;
-    while (query && !*found && (step = query_step(query, error)) == STEP_ROW)
-        *found = has_text(query_text(query, 0), text);
-    return step != STEP_FAILED;
-}
-
-/* Users behind the key *last, which becomes that of the last one; keys are theirs. */
-static GPtrArray *read_chunk(Store *store, bool owners, int64_t *last, GArray *keys, GError **error)
-{
-    g_autoptr(GPtrArray) chunk = g_ptr_array_new_with_free_func((GDestroyNotify)user_free);
-    g_autoptr(Query) query =
-        owners ? query_open(store, error,
-                            USER_COLUMNS "WHERE person.key > $1 AND stands_in = 0 AND server_owner = 1 "
-                                         "ORDER BY person.key LIMIT $2",
-                            INTEGER(*last), INTEGER(CHUNK))
-               : query_open(store, error,
-                            USER_COLUMNS "WHERE person.key > $1 AND stands_in = 0 ORDER BY person.key LIMIT $2",
-                            INTEGER(*last), INTEGER(CHUNK));
-    Step step = STEP_FAILED;
-    g_array_set_size(keys, 0);
-    while ((step = query_step(query, error)) == STEP_ROW) {
-        g_ptr_array_add(chunk, read_row(query, last));
-        g_array_append_val(keys, *last);
-    }
-    return step == STEP_DONE ? g_steal_pointer(&chunk) : NULL;
-}
-
 typedef struct StoreUserWalk {
     const UserCriteria *criteria;
     int64_t last, skip, limit;
@@ -128,23 +89,53 @@ typedef struct StoreUserWalk {
     int64_t count;
 } StoreUserWalk;
 
+/* Users behind the key walk->last, which becomes that of the last one; keys are theirs. */
+static GPtrArray *read_chunk(Store *store, StoreUserWalk *walk, GArray *keys, GError **error)
+{
+    g_autoptr(GPtrArray) chunk = g_ptr_array_new_with_free_func((GDestroyNotify)user_free);
+    g_autoptr(Query)
+        query = walk->criteria->server_owners
+                    ? query_open(store, error,
+                                 USER_COLUMNS "WHERE person.key > $1 AND stands_in = 0 AND server_owner = 1 "
+                                              "ORDER BY person.key LIMIT $2",
+                                 INTEGER(walk->last), INTEGER(CHUNK))
+                    : query_open(store, error,
+                                 USER_COLUMNS "WHERE person.key > $1 AND stands_in = 0 ORDER BY person.key LIMIT $2",
+                                 INTEGER(walk->last), INTEGER(CHUNK));
+    Step step;
+    g_array_set_size(keys, 0);
+    while ((step = query_step(query, error)) == STEP_ROW) {
+        g_ptr_array_add(chunk, read_row(query, &walk->last));
+        g_array_append_val(keys, walk->last);
+    }
+    return step == STEP_DONE ? g_steal_pointer(&chunk) : NULL;
+}
+
 static bool walk(Store *store, StoreUserWalk *walk, GError **error)
 {
-    const UserCriteria *criteria = walk->criteria;
-    g_autofree char *text = criteria->text && *criteria->text ? g_utf8_casefold(criteria->text, -1) : NULL;
+    const char *wanted = walk->criteria->text;
+    g_autofree char *text = wanted && *wanted ? g_utf8_casefold(wanted, -1) : NULL;
     g_autoptr(GArray) keys = g_array_new(FALSE, FALSE, sizeof(int64_t));
     for (;;) {
-        g_autoptr(GPtrArray) chunk = read_chunk(store, criteria->server_owners, &walk->last, keys, error);
+        g_autoptr(GPtrArray) chunk = read_chunk(store, walk, keys, error);
         if (!chunk || chunk->len == 0)
             return chunk != NULL;
         for (unsigned at = 0; at < chunk->len; at++) {
             User *user = chunk->pdata[at];
-            int64_t key = g_array_index(keys, int64_t, at);
-            bool found;
             if (walk->count == walk->limit)
                 return true;
-            if (!matches(store, user, key, text, &found, error))
-                return false;
+            bool found = !text || has_text(user->display_name, text);
+            if (!found) {
+                g_autoptr(Query) query = query_open(store, error,
+                                                    "SELECT email FROM address WHERE person = $1 "
+                                                    "ORDER BY key",
+                                                    INTEGER(g_array_index(keys, int64_t, at)));
+                Step step = STEP_ROW;
+                while (!found && (step = query_step(query, error)) == STEP_ROW)
+                    found = has_text(query_text(query, 0), text);
+                if (step == STEP_FAILED)
+                    return false;
+            }
             if (!found || walk->skip-- > 0)
                 continue;
             walk->count++;
@@ -159,23 +150,6 @@ static bool is_plain(const UserCriteria *criteria)
     return !criteria->server_owners && !(criteria->text && *criteria->text);
 }
 
-/* Begins behind the first page->skip users. */
-static bool skip_all(Store *store, StoreUserWalk *page, GError **error)
-{
-    g_autofree char *begins = NULL;
-    int64_t within;
-    if (!span_seek(store, SPAN_USERS, page->skip, &begins, &within, error))
-        return false;
-    g_autoptr(Query) query =
-        query_open(store, error,
-                   "SELECT key FROM person WHERE key >= $1 AND stands_in = 0 ORDER BY key LIMIT 1 OFFSET $2",
-                   INTEGER(g_ascii_strtoll(begins, NULL, 10)), INTEGER(within));
-    Step step = query_step(query, error);
-    page->last = step == STEP_ROW ? query_integer(query, 0) - 1 : INT64_MAX;
-    page->skip = 0;
-    return step != STEP_FAILED;
-}
-
 GPtrArray *user_page(Store *store, const UserCriteria *criteria, const char *after, unsigned limit, GError **error)
 {
     g_autoptr(GPtrArray) users = g_ptr_array_new_with_free_func((GDestroyNotify)user_free);
@@ -184,8 +158,18 @@ GPtrArray *user_page(Store *store, const UserCriteria *criteria, const char *aft
         no_user(after, error);
         return NULL;
     }
-    if (page.skip > 0 && is_plain(criteria) && !skip_all(store, &page, error))
-        return NULL;
+    if (page.skip > 0 && is_plain(criteria)) {
+        /* The spans say where the page begins, so that nobody before it is read. */
+        g_autofree char *begins = NULL;
+        int64_t within, first = 0;
+        if (!span_seek(store, SPAN_USERS, page.skip, &begins, &within, error) ||
+            !query_number(store, error, &first,
+                          "SELECT key FROM person WHERE key >= $1 AND stands_in = 0 ORDER BY key LIMIT 1 OFFSET $2",
+                          INTEGER(g_ascii_strtoll(begins, NULL, 10)), INTEGER(within)))
+            return NULL;
+        page.last = first != 0 ? first - 1 : INT64_MAX;
+        page.skip = 0;
+    }
     return walk(store, &page, error) ? g_steal_pointer(&users) : NULL;
 }
 
@@ -201,11 +185,12 @@ bool user_count(Store *store, const UserCriteria *criteria, int64_t *count, GErr
 
 /* ---- changing ---- */
 
-static bool create(Store *store, const char *email, const char *display_name, char id[STORE_ID_SIZE], GError **error)
+bool user_create(Store *store, const char *email, const char *display_name, char id[STORE_ID_SIZE], GError **error)
 {
     g_auto(Email) address = {0};
     g_autoptr(GError) unknown = NULL;
-    g_autofree char *folded = email_folded_checked(email, error);
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    g_autofree char *folded = write.begun ? email_folded_checked(email, error) : NULL;
     if (!folded)
         return false;
     if (email_find(store, email, &address, &unknown)) {
@@ -225,12 +210,7 @@ static bool create(Store *store, const char *email, const char *display_name, ch
             return false;
     }
     store_key_id(address.person, id);
-    return user_set_name(store, id, display_name, error);
-}
-
-bool user_create(Store *store, const char *address, const char *display_name, char id[STORE_ID_SIZE], GError **error)
-{
-    return STORE_WRITE(store, error, create(store, address, display_name, id, error));
+    return user_set_name(store, id, display_name, error) && write_end(&write, error);
 }
 
 /* sql has the person as $1 and value as $2. */
@@ -261,16 +241,11 @@ bool user_set_server_owner(Store *store, const char *who, bool owner, GError **e
 bool user_owns_place(Store *store, const char *who, bool *owns, GError **error)
 {
     int64_t person;
-    if (!user_key(store, who, &person, error))
-        return false;
-    g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT server_owner = 1 OR EXISTS (SELECT 1 FROM domain_owner "
-                                        "WHERE domain_owner.person = person.key) FROM person WHERE key = $1",
-                                        INTEGER(person));
-    if (query_step(query, error) != STEP_ROW)
-        return false;
-    *owns = query_integer(query, 0) != 0;
-    return true;
+    return user_key(store, who, &person, error) &&
+           query_exists(store, error, owns,
+                        "SELECT 1 FROM person WHERE key = $1 AND (server_owner = 1 OR EXISTS (SELECT 1 FROM "
+                        "domain_owner WHERE domain_owner.person = person.key))",
+                        INTEGER(person));
 }
 
 bool user_is_another(Store *store, const char *address, const char *who, bool *is, GError **error)
@@ -289,24 +264,20 @@ bool user_is_another(Store *store, const char *address, const char *who, bool *i
                         INTEGER(person), INTEGER(ROLE_NONMEMBER));
 }
 
-/* A row with nothing set would only slow the recipient query. */
-static bool replace_preferences(Store *store, int64_t person, const Preferences *preferences, GError **error)
-{
-    return query_run(store, error, NULL, "DELETE FROM person_preference WHERE person = $1", INTEGER(person)) &&
-           (preferences_are_unset(preferences) ||
-            query_run(store, error, NULL,
-                      "INSERT INTO person_preference (person, " PREFERENCE_COLUMNS
-                      ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                      INTEGER(person), PREFERENCE_VALUES(preferences)));
-}
-
 bool user_set_preferences(Store *store, const char *who, const Preferences *preferences, GError **error)
 {
     int64_t person;
-    return STORE_WRITE(store, error,
-                       user_key(store, who, &person, error) && digest_person_leaving_begin(store, person, error) &&
-                           replace_preferences(store, person, preferences, error) &&
-                           digest_person_leaving_end(store, person, error));
+    return STORE_WRITE(
+        store, error,
+        user_key(store, who, &person, error) && digest_person_leaving_begin(store, person, error) &&
+            query_run(store, error, NULL, "DELETE FROM person_preference WHERE person = $1", INTEGER(person)) &&
+            /* A row with nothing set would only slow the recipient query. */
+            (preferences_are_unset(preferences) ||
+             query_run(store, error, NULL,
+                       "INSERT INTO person_preference (person, " PREFERENCE_COLUMNS
+                       ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                       INTEGER(person), PREFERENCE_VALUES(preferences))) &&
+            digest_person_leaving_end(store, person, error));
 }
 
 /* ---- the preferred address ---- */
@@ -342,15 +313,12 @@ bool user_preferred(Store *store, Email *address, GError **error)
     return step == STEP_ROW || (step == STEP_DONE && prefer(store, address, error));
 }
 
-static bool set_preferred(Store *store, const char *email, GError **error)
+bool user_set_preferred(Store *store, const char *email, GError **error)
 {
     g_auto(Email) address = {0};
-    return email_find(store, email, &address, error) && (address.preferred || prefer(store, &address, error));
-}
-
-bool user_set_preferred(Store *store, const char *address, GError **error)
-{
-    return STORE_WRITE(store, error, set_preferred(store, address, error));
+    return STORE_WRITE(store, error,
+                       email_find(store, email, &address, error) &&
+                           (address.preferred || prefer(store, &address, error)));
 }
 
 bool user_settle_subscriptions(Store *store, int64_t person, GError **error)
@@ -397,22 +365,6 @@ static bool drop(Store *store, int64_t person, GError **error)
                                        INTEGER(person)), error);
 }
 
-/* Let `into` take the preferences that it has not set itself from `from`. Only persons who set something have a row of
- * preferences. */
-static bool inherit(Store *store, int64_t into, int64_t from, GError **error)
-{
-    return query_run(store, error, NULL,
-                     "UPDATE person SET "
-                     "display_name = COALESCE(display_name, (SELECT display_name FROM person WHERE key = $2)), "
-                     "password = COALESCE(password, (SELECT password FROM person WHERE key = $2)), "
-                     "server_owner = (SELECT MAX(server_owner) FROM person WHERE key IN ($1, $2)) WHERE key = $1",
-                     INTEGER(into), INTEGER(from)) &&
-           query_run(store, error, NULL,
-                     "UPDATE person_preference SET person = $1 WHERE person = $2 AND NOT EXISTS "
-                     "(SELECT 1 FROM person_preference WHERE person = $1)",
-                     INTEGER(into), INTEGER(from));
-}
-
 bool user_merge(Store *store, const char *into, const char *from, GError **error)
 {
     int64_t stays, goes;
@@ -421,7 +373,19 @@ bool user_merge(Store *store, const char *into, const char *from, GError **error
         return false;
     if (stays == goes)
         return fail(error, FAIL_NEVER, "%s and %s are the same user", into, from);
-    return user_settle_subscriptions(store, goes, error) && inherit(store, stays, goes, error) &&
+    return user_settle_subscriptions(store, goes, error) &&
+           /* The one that stays takes the preferences that it has not set itself; only persons who set something have a
+            * row of preferences. */
+           query_run(store, error, NULL,
+                     "UPDATE person SET "
+                     "display_name = COALESCE(display_name, (SELECT display_name FROM person WHERE key = $2)), "
+                     "password = COALESCE(password, (SELECT password FROM person WHERE key = $2)), "
+                     "server_owner = (SELECT MAX(server_owner) FROM person WHERE key IN ($1, $2)) WHERE key = $1",
+                     INTEGER(stays), INTEGER(goes)) &&
+           query_run(store, error, NULL,
+                     "UPDATE person_preference SET person = $1 WHERE person = $2 AND NOT EXISTS "
+                     "(SELECT 1 FROM person_preference WHERE person = $1)",
+                     INTEGER(stays), INTEGER(goes)) &&
            query_run(store, error, NULL, "UPDATE address SET person = $1, preferred = 0 WHERE person = $2",
                      INTEGER(stays), INTEGER(goes)) &&
            query_run(store, error, NULL, "UPDATE member SET person = $1 WHERE person = $2", INTEGER(stays),

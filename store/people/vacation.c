@@ -57,12 +57,14 @@ static bool set(Store *store, bool person, int64_t key, const Vacation *vacation
 {
     int64_t written = 0;
     const Value whose = INTEGER(key);
-    return query_run(store, error, NULL, person ? for_person.back : for_one.back, whose) &&
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    return write.begun && query_run(store, error, NULL, person ? for_person.back : for_one.back, whose) &&
            query_run(store, error, &written, person ? for_person.insert : for_one.insert, whose,
                      INTEGER(vacation->begins_at), INTEGER(vacation->ends_at)) &&
            (person || written > 0 || fail(error, FAIL_MISSING, "the member is gone")) &&
            query_run(store, error, NULL, person ? for_person.away : for_one.away, whose, INTEGER(now)) &&
-           query_run(store, error, NULL, person ? for_person.begin : for_one.begin, whose, INTEGER(now));
+           query_run(store, error, NULL, person ? for_person.begin : for_one.begin, whose, INTEGER(now)) &&
+           write_end(&write, error);
 }
 
 static bool check(const Vacation *vacation, int64_t now, GError **error)
@@ -76,7 +78,7 @@ bool vacation_set(Store *store, const char *member_id, int64_t begins_at, int64_
     int64_t member;
     const Vacation vacation = {begins_at, ends_at, false};
     return check(&vacation, now, error) && member_of(member_id, &member, error) &&
-           STORE_WRITE(store, error, set(store, false, member, &vacation, now, error));
+           set(store, false, member, &vacation, now, error);
 }
 
 bool vacation_end(Store *store, const char *member_id, GError **error)
@@ -111,7 +113,7 @@ bool vacation_set_everywhere(Store *store, const char *address, const Vacation *
 {
     int64_t person;
     return check(vacation, now, error) && email_person(store, address, &person, error) &&
-           STORE_WRITE(store, error, set(store, true, person, vacation, now, error));
+           set(store, true, person, vacation, now, error);
 }
 
 bool vacation_switch_everywhere(Store *store, const char *address, bool mail, GError **error)

@@ -6,7 +6,6 @@
 
 #include "base/fail.h"
 #include "store/people/member_internal.h"
-#include "store/posts/digest_internal.h"
 #include "store/row.h"
 #include "store/store_internal.h"
 
@@ -275,7 +274,7 @@ GPtrArray *digest_groups(Store *store, const DigestIssue *issue, GError **error)
     if (step != STEP_DONE)
         return NULL;
 
-    /* Those who left their mode while posts waited get a last one in that mode. */
+    /* Members who left their mode while posts waited get a last one in that mode. */
     g_autoptr(Query)
         last = query_open(store, error,
                           "SELECT DISTINCT CASE WHEN o.mode = 1 THEN 1 ELSE 0 END, " EFFECTIVE_PREFERRED_LANGUAGE

@@ -3,7 +3,6 @@
 #include "store/people/ban.h"
 
 #include "store/lists/list_setting.h"
-#include "store/people/standing.h"
 #include "t/store/fixture.h"
 #include "t/suite.h"
 
