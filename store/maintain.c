@@ -84,24 +84,15 @@ bool store_give_back(Store *store, StoreProgress *progress, void *data, GError *
 
 /* ---- old rows ---- */
 
-/* Up to which time the next portion goes; *more: there is one behind it. */
-static bool find_portion(Store *store, const char *find, int64_t before, int64_t *last, bool *more, GError **error)
-{
-    g_autoptr(Query) query = query_open(store, error, find, INTEGER(before), INTEGER(EXPIRE_ROWS - 1));
-    Step step = query_step(query, error);
-    *more = step == STEP_ROW;
-    *last = *more ? query_integer(query, 0) : before - 1;
-    return step != STEP_FAILED;
-}
-
 bool store_expire_rows(Store *store, const char *find, const char *remove, int64_t before, GError **error)
 {
-    bool more = true;
-    while (more) {
-        int64_t last;
+    const int64_t none = INT64_MIN;
+    int64_t last = 0;
+    while (last != none) {
+        last = none; /* without a row at that place, this portion is the last one */
         if (!STORE_WRITE_PEOPLE(store, error,
-                                find_portion(store, find, before, &last, &more, error) &&
-                                    query_run(store, error, NULL, remove, INTEGER(last))))
+                                query_number(store, error, &last, find, INTEGER(before), INTEGER(EXPIRE_ROWS - 1)) &&
+                                    query_run(store, error, NULL, remove, INTEGER(last == none ? before - 1 : last))))
             return false;
     }
     return true;

@@ -115,9 +115,6 @@ bool list_key(Store *store, const char *list_id, int64_t *key, GError **error);
 /* The same; list_id NULL stands for the site, whose key is 0. */
 bool list_scope(Store *store, const char *list_id, int64_t *scope, GError **error);
 
-/* list_short.c: find the list of a short name (list_local()) at host (in lower case; a domain or the alias of one).
- * *list_id (g_free()) is NULL when there is none. */
-bool list_short_find(Store *store, const char *name, const char *host, char **list_id, GError **error);
 /* digest.c: owe one last digest to a person who leaves a digest mode while posts wait for the next one. Call begin
  * before, and end after, each change that may alter a delivery mode, in its transaction. Begin notes that a last digest
  * may be owed, for each list (or for list_id alone, if not NULL) where posts wait and the person behind email gets

@@ -2,8 +2,14 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/archive/archive_index.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/auto.h"
+#include "base/fs.h"
 #include "store/archive/archive_index_internal.h"
 #include "store/archive/archive_thread.h"
 #include "store/schema/migrate.h"
@@ -46,32 +52,196 @@ static const char schema[] =
 
 const Migration archive_schemas[] = {{2, "archive", schema}, {0, NULL, NULL}};
 
+/* ---- the file ---- */
+
+/*
+ * The file of an archive's index:
+ *
+ *   .index/index.db -> index.1764000000123456.db      what is found
+ *   .index/index.1764000000123456.db, -wal, -shm      an index and its companions
+ *   .index/damaged.db                                 the last one that was damaged
+ *
+ * SQLite finds the companions of a file by its name. So a file's name is never used again: a process that still has the
+ * old file open does not touch what belongs to the new one.
+ */
+#define DIRECTORY ".index" /* no list's directory begins with a dot */
+#define LINK "index.db"
+#define LINK_ASIDE "index.link"
+#define DAMAGED "damaged.db"
+
+char *archive_index_path(const char *directory)
+{
+    return g_build_filename(directory, DIRECTORY, LINK, NULL);
+}
+
+bool archive_index_checked(ArchiveIndex *index, bool ok, GError **error)
+{
+    const StoreDriver *driver = store_driver(index->store);
+    if (!ok && error && *error && driver->damaged(store_connection(index->store)))
+        (*error)->code = FAIL_CONFIG;
+    return ok;
+}
+
+static char *new_name(void)
+{
+    return g_strdup_printf("index.%" G_GINT64_FORMAT ".%u.db", clock_unique(), (unsigned)getpid());
+}
+
+/* Opens the file of that name beside the link. */
+static ArchiveIndex *open_file(const char *link, const char *target, bool create, GError **error)
+{
+    g_autofree char *own = g_path_get_dirname(link), *path = g_build_filename(own, target, NULL);
+    g_autoptr(GError) fault = NULL;
+    Store *store = store_open_by(&store_archive, path, create, archive_schemas, &fault);
+    if (!store) {
+        /* Damage in the first pages is told before there is a connection to ask. */
+        if (g_error_matches(fault, FAIL, FAIL_MISSING) || strstr(fault->message, "malformed") ||
+            strstr(fault->message, "already exists"))
+            fault->code = FAIL_CONFIG;
+        if (strstr(fault->message, "already exists"))
+            g_prefix_error(&fault,
+                           "%s was made by another version, and \"listrunner archive index\" makes it again: ", path);
+        g_propagate_error(error, g_steal_pointer(&fault));
+        return NULL;
+    }
+    ArchiveIndex *index = g_new0(ArchiveIndex, 1);
+    index->store = store;
+    index->link = g_strdup(link);
+    index->target = g_strdup(target);
+    return index;
+}
+
+/* Makes a link to a file that is still to be made, unless another process was faster. */
+static bool make_link(const char *directory, const char *link, GError **error)
+{
+    g_autofree char *own = g_path_get_dirname(link), *name = new_name();
+    auto_fd archive = fs_open_dir(AT_FDCWD, directory, true, error);
+    auto_fd made = archive >= 0 ? fs_open_dir(archive, DIRECTORY, true, error) : -1;
+    if (made < 0)
+        return false;
+    if (symlink(name, link) != 0 && errno != EEXIST)
+        return fail_errno(error, FAIL_LATER, "make %s", link);
+    return fs_sync_dir(made, error);
+}
+
+ArchiveIndex *archive_index_open(const char *directory, bool create, GError **error)
+{
+    g_autofree char *link = archive_index_path(directory), *target = g_file_read_link(link, NULL);
+    if (!target && g_file_test(link, G_FILE_TEST_EXISTS)) {
+        fail(error, FAIL_CONFIG, "%s is no link to an index", link);
+        return NULL;
+    }
+    if (!target && create && !make_link(directory, link, error))
+        return NULL;
+    if (!target)
+        target = g_file_read_link(link, NULL);
+    if (!target) {
+        fail(error, FAIL_MISSING, "there is no index of the archive %s; \"listrunner archive index\" makes one",
+             directory);
+        return NULL;
+    }
+    return open_file(link, target, create, error);
+}
+
+void archive_index_free(ArchiveIndex *index)
+{
+    if (!index)
+        return;
+    store_free(index->store);
+    g_free(index->link);
+    g_free(index->target);
+    g_free(index);
+}
+
+ArchiveIndex *archive_index_open_new(const char *directory, GError **error)
+{
+    g_autofree char *link = archive_index_path(directory), *target = new_name();
+    auto_fd archive = fs_open_dir(AT_FDCWD, directory, true, error);
+    auto_fd made = archive >= 0 ? fs_open_dir(archive, DIRECTORY, true, error) : -1;
+    g_autoptr(ArchiveIndex) index = made >= 0 ? open_file(link, target, true, error) : NULL;
+    int log;
+    return index && archive_index_leave_sync(index, &log, error) ? g_steal_pointer(&index) : NULL;
+}
+
+/* Removes indexes and companions of indexes, but not those of the one with that name. */
+static void remove_others(int directory_fd, const char *directory, const char *kept)
+{
+    g_autoptr(GDir) all = g_dir_open(directory, 0, NULL);
+    for (const char *name; all && (name = g_dir_read_name(all));)
+        if (g_str_has_prefix(name, "index.") && strstr(name, ".db") && strcmp(name, LINK) != 0 &&
+            !g_str_has_prefix(name, kept))
+            fs_unlink(directory_fd, name, NULL);
+}
+
+bool archive_index_publish(ArchiveIndex *index, GError **error)
+{
+    g_autofree char *own = g_path_get_dirname(index->link), *aside = g_build_filename(own, LINK_ASIDE, NULL);
+    auto_fd directory = fs_open_dir(AT_FDCWD, own, false, error);
+    if (directory < 0 ||
+        !archive_index_checked(index,
+                               store_driver(index->store)
+                                   ->script(store_connection(index->store), "PRAGMA wal_checkpoint(TRUNCATE)", error),
+                               error))
+        return false;
+    if ((unlink(aside) != 0 && errno != ENOENT) || symlink(index->target, aside) != 0)
+        return fail_errno(error, FAIL_LATER, "make %s", aside);
+    if (!fs_rename(directory, LINK_ASIDE, LINK, error) || !fs_sync_dir(directory, error))
+        return false;
+    remove_others(directory, own, index->target);
+    return true;
+}
+
+bool archive_index_present(ArchiveIndex *index, GError **error)
+{
+    g_autofree char *target = g_file_read_link(index->link, NULL);
+    return (g_strcmp0(target, index->target) == 0 ||
+            fail(error, FAIL_LATER, "the index %s was replaced by another one", index->link)) &&
+           store_present(index->store, error);
+}
+
+bool archive_index_set_aside(const char *directory, GError **error)
+{
+    g_autofree char *link = archive_index_path(directory), *target = g_file_read_link(link, NULL);
+    g_autofree char *own = g_path_get_dirname(link);
+    auto_fd made = fs_open_dir(AT_FDCWD, own, false, error);
+    if (made < 0)
+        return false;
+    if (unlink(link) != 0 && errno != ENOENT)
+        return fail_errno(error, FAIL_LATER, "remove %s", link);
+    if (target)
+        fs_rename(made, target, DAMAGED, NULL);
+    remove_others(made, own, "-"); /* the companions */
+    return fs_sync_dir(made, error);
+}
+
+bool archive_index_begin(ArchiveIndex *index, GError **error)
+{
+    return archive_index_checked(index, store_begin(index->store, error), error);
+}
+
+bool archive_index_commit(ArchiveIndex *index, GError **error)
+{
+    return archive_index_checked(index, store_commit(index->store, error), error);
+}
+
+void archive_index_rollback(ArchiveIndex *index)
+{
+    store_rollback(index->store);
+}
+
+bool archive_index_leave_sync(ArchiveIndex *index, int *fd, GError **error)
+{
+    return archive_index_checked(index, store_leave_sync(index->store, fd, error), error);
+}
+
 /* ---- adding ---- */
 
 static bool list_number(Store *store, const char *name, int64_t *number, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error, "SELECT number FROM list WHERE name = $1", TEXT(name));
-    Step step = query_step(query, error);
-    if (step == STEP_ROW) {
-        *number = query_integer(query, 0);
-        return true;
-    }
-    g_autoptr(Query)
-        add = step == STEP_DONE
-                  ? query_open(store, error, "INSERT INTO list (name) VALUES ($1) RETURNING number", TEXT(name))
-                  : NULL;
-    if (query_step(add, error) != STEP_ROW)
-        return false;
-    *number = query_integer(add, 0);
-    return query_step(add, error) == STEP_DONE;
-}
-
-static bool integer_of(Query *query, int64_t *number, GError **error)
-{
-    bool read = query_step(query, error) == STEP_ROW;
-    if (read)
-        *number = query_integer(query, 0);
-    return read;
+    *number = 0;
+    return query_number(store, error, number, "SELECT number FROM list WHERE name = $1", TEXT(name)) &&
+           (*number != 0 ||
+            query_number(store, error, number, "INSERT INTO list (name) VALUES ($1) RETURNING number", TEXT(name)));
 }
 
 /* An id that no message has, of that second or, where that is full, behind the last one of the seconds after it. */
@@ -80,10 +250,8 @@ static bool new_id(Store *store, int64_t arrival, int64_t *id, GError **error)
     int64_t second = CLAMP(arrival / CLOCK_SECOND, 0, ARCHIVE_ARRIVAL_MAX - 1);
     for (int64_t seconds = 1; second + seconds <= ARCHIVE_ARRIVAL_MAX; seconds *= 2) {
         int64_t first = second << ARCHIVE_ID_SHIFT, end = (second + seconds) << ARCHIVE_ID_SHIFT;
-        g_autoptr(Query)
-            query = query_open(store, error, "SELECT coalesce(max(id) + 1, $1) FROM message WHERE id >= $1 AND id < $2",
-                               INTEGER(first), INTEGER(end));
-        if (!integer_of(query, id, error))
+        if (!query_number(store, error, id, "SELECT coalesce(max(id) + 1, $1) FROM message WHERE id >= $1 AND id < $2",
+                          INTEGER(first), INTEGER(end)))
             return false;
         if (*id < end)
             return true;
@@ -107,26 +275,6 @@ static char *brief(const char *text, size_t limit)
             length--;
     }
     return g_utf8_make_valid(text, (gssize)length);
-}
-
-static int month_of(int64_t date)
-{
-    struct tm parts;
-    time_t seconds = (time_t)date;
-    gmtime_r(&seconds, &parts);
-    return (parts.tm_year + 1900) * 12 + parts.tm_mon;
-}
-
-static bool count_post(Store *store, int64_t list, int64_t date, GError **error)
-{
-    return query_run(store, error, NULL,
-                     "INSERT INTO month (list, month, posts) VALUES ($1, $2, 1)"
-                     " ON CONFLICT (list, month) DO UPDATE SET posts = posts + 1",
-                     INTEGER(list), INTEGER(month_of(date))) &&
-           query_run(store, error, NULL,
-                     "UPDATE list SET first = CASE WHEN posts = 0 THEN $2 ELSE min(first, $2) END,"
-                     " last = max(last, $2), posts = posts + 1 WHERE number = $1",
-                     INTEGER(list), INTEGER(date));
 }
 
 /* Words of a text that strangers wrote: no more of it than limit bytes. */
@@ -162,27 +310,36 @@ static void words_make(Words *words, int64_t list, const ArchivePost *post)
     words->text = words_of(post->text ? post->text : "", post->text ? post->text_length : 0, ARCHIVE_TEXT_MAX);
 }
 
-static bool add_words(Store *store, int64_t list, int64_t id, const ArchivePost *post, GError **error)
-{
-    g_auto(Words) words = {0};
-    words_make(&words, list, post);
-    return query_run(store, error, NULL,
-                     "INSERT INTO word (rowid, list, subject, name, address, text) VALUES ($1, $2, $3, $4, $5, $6)",
-                     INTEGER(id), TEXT(words.list), TEXT(words.subject), TEXT(words.name), TEXT(words.address),
-                     TEXT(words.text));
-}
-
-static bool add_row(Store *store, const ArchiveNode *node, int64_t id, const ArchivePost *post, GError **error)
+/* The rows of a message: its own, one post more of the month and the list, and its words. */
+static bool add_rows(Store *store, const ArchiveNode *node, const ArchivePlacing *placing, const ArchivePost *post,
+                     GError **error)
 {
     g_autofree char *name = brief(post->name, ARCHIVE_SUBJECT_MAX);
     g_autofree char *address = brief(post->address, ARCHIVE_SUBJECT_MAX);
     g_autofree char *subject = brief(post->subject, ARCHIVE_SUBJECT_MAX);
+    g_auto(Words) words = {0};
+    words_make(&words, node->list, post);
+    struct tm day;
+    time_t seconds = (time_t)placing->date;
+    gmtime_r(&seconds, &day);
     return query_run(store, error, NULL,
                      "INSERT INTO message (id, list, node, thread, date, file, name, address, subject, size,"
                      " attachments) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-                     INTEGER(id), INTEGER(node->list), INTEGER(node->id), INTEGER(node->thread),
-                     INTEGER(believed_date(post, id)), TEXT(post->file), TEXT(name), TEXT(address), TEXT(subject),
-                     INTEGER(post->size), INTEGER(post->attachments));
+                     INTEGER(placing->message), INTEGER(node->list), INTEGER(node->id), INTEGER(node->thread),
+                     INTEGER(placing->date), TEXT(post->file), TEXT(name), TEXT(address), TEXT(subject),
+                     INTEGER(post->size), INTEGER(post->attachments)) &&
+           query_run(store, error, NULL,
+                     "INSERT INTO month (list, month, posts) VALUES ($1, $2, 1)"
+                     " ON CONFLICT (list, month) DO UPDATE SET posts = posts + 1",
+                     INTEGER(node->list), INTEGER((day.tm_year + 1900) * 12 + day.tm_mon)) &&
+           query_run(store, error, NULL,
+                     "UPDATE list SET first = CASE WHEN posts = 0 THEN $2 ELSE min(first, $2) END,"
+                     " last = max(last, $2), posts = posts + 1 WHERE number = $1",
+                     INTEGER(node->list), INTEGER(placing->date)) &&
+           query_run(store, error, NULL,
+                     "INSERT INTO word (rowid, list, subject, name, address, text) VALUES ($1, $2, $3, $4, $5, $6)",
+                     INTEGER(placing->message), TEXT(words.list), TEXT(words.subject), TEXT(words.name),
+                     TEXT(words.address), TEXT(words.text));
 }
 
 /* Find the file of the message with this hash: *file is NULL when there is none. */
@@ -232,11 +389,13 @@ static bool add(Store *store, const ArchivePost *post, bool *added, GError **err
     int64_t list = 0, id = 0;
     const char *hash, *replied[2] = {NULL, NULL};
     bool known;
-    if (!list_number(store, post->list, &list, error) || !choose_hash(store, list, post, &hash, &known, error))
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun || !list_number(store, post->list, &list, error) ||
+        !choose_hash(store, list, post, &hash, &known, error))
         return false;
     *added = !known;
     if (known)
-        return true;
+        return write_end(&write, error);
     if (!new_id(store, post->arrival, &id, error) || !find_replied(store, list, post, replied, error))
         return false;
     g_auto(ArchiveThreading) threading = {.store = store, .list = list};
@@ -247,29 +406,28 @@ static bool add(Store *store, const ArchivePost *post, bool *added, GError **err
                                     .date = believed_date(post, id),
                                     .message = id};
     ArchiveNode node;
-    return archive_thread_place(&threading, &placing, &node, error) && add_row(store, &node, id, post, error) &&
-           archive_thread_settle(&threading, error) && count_post(store, list, placing.date, error) &&
-           add_words(store, list, id, post, error);
+    return archive_thread_place(&threading, &placing, &node, error) && add_rows(store, &node, &placing, post, error) &&
+           archive_thread_settle(&threading, error) && write_end(&write, error);
 }
 
 bool archive_index_add(ArchiveIndex *index, const ArchivePost *post, bool *added, GError **error)
 {
-    return archive_index_checked(index, STORE_WRITE(index->store, error, add(index->store, post, added, error)), error);
+    return archive_index_checked(index, add(index->store, post, added, error), error);
 }
 
 bool archive_index_knows(ArchiveIndex *index, const char *list, const char *file, int64_t arrival, bool *known,
                          GError **error)
 {
     int64_t second = CLAMP(arrival / CLOCK_SECOND, 0, ARCHIVE_ARRIVAL_MAX - 1);
-    g_autoptr(Query) query = query_open(
-        index->store, error,
-        /* CROSS: messages of that second first, since SQLite would rather go through all of the list. */
-        "SELECT 1 FROM message m CROSS JOIN list l ON l.number = m.list WHERE m.id >= $1 AND m.id < $2 AND m.file = $3"
-        " AND l.name = $4 LIMIT 1",
-        INTEGER(second << ARCHIVE_ID_SHIFT), INTEGER((second + 1) << ARCHIVE_ID_SHIFT), TEXT(file), TEXT(list));
-    Step step = query_step(query, error);
-    *known = step == STEP_ROW;
-    return archive_index_checked(index, step != STEP_FAILED, error);
+    return archive_index_checked(
+        index,
+        query_exists(index->store, error, known,
+                     /* CROSS: messages of that second first, since SQLite would rather go through all of the list. */
+                     "SELECT 1 FROM message m CROSS JOIN list l ON l.number = m.list WHERE m.id >= $1 AND m.id < $2"
+                     " AND m.file = $3 AND l.name = $4 LIMIT 1",
+                     INTEGER(second << ARCHIVE_ID_SHIFT), INTEGER((second + 1) << ARCHIVE_ID_SHIFT), TEXT(file),
+                     TEXT(list)),
+        error);
 }
 
 /* ---- hiding ---- */
@@ -298,17 +456,6 @@ static bool hide(Store *store, int64_t id, bool hidden, const char *note, GError
                      INTEGER(hidden ? ARCHIVE_HIDDEN : ARCHIVE_SHOWN), TEXT(hidden ? shown : NULL));
 }
 
-static bool remove_words(Store *store, int64_t list, int64_t id, const ArchivePost *post, GError **error)
-{
-    g_auto(Words) words = {0};
-    words_make(&words, list, post);
-    return query_run(store, error, NULL,
-                     "INSERT INTO word (word, rowid, list, subject, name, address, text)"
-                     " VALUES ('delete', $1, $2, $3, $4, $5, $6)",
-                     INTEGER(id), TEXT(words.list), TEXT(words.subject), TEXT(words.name), TEXT(words.address),
-                     TEXT(words.text));
-}
-
 static bool remove_message(Store *store, int64_t id, const ArchivePost *post, const char *note, GError **error)
 {
     ArchiveState state;
@@ -316,8 +463,17 @@ static bool remove_message(Store *store, int64_t id, const ArchivePost *post, co
     g_autofree char *shown = note ? brief(note, NOTE_MAX) : NULL;
     if (!state_of(store, id, &state, &list, error))
         return false;
-    return (state == ARCHIVE_REMOVED || !post || remove_words(store, list, id, post, error)) &&
-           query_run(store, error, NULL,
+    if (state != ARCHIVE_REMOVED && post) {
+        g_auto(Words) words = {0};
+        words_make(&words, list, post);
+        if (!query_run(store, error, NULL,
+                       "INSERT INTO word (word, rowid, list, subject, name, address, text)"
+                       " VALUES ('delete', $1, $2, $3, $4, $5, $6)",
+                       INTEGER(id), TEXT(words.list), TEXT(words.subject), TEXT(words.name), TEXT(words.address),
+                       TEXT(words.text)))
+            return false;
+    }
+    return query_run(store, error, NULL,
                      "UPDATE message SET state = $2, note = $3, name = '', address = '', subject = '', size = 0,"
                      " attachments = 0 WHERE id = $1",
                      INTEGER(id), INTEGER(ARCHIVE_REMOVED), TEXT(shown));

@@ -98,44 +98,33 @@ char *archive_old_hash(ArchiveOld *old, const char *kind, const char *list, cons
     return only_text(query, "address", error);
 }
 
-/* The list that had the name before; NULL: none, or *ok is false. */
-static char *list_before(ArchiveOld *old, const char *kind, const char *name, bool *ok, GError **error)
-{
-    g_autoptr(GError) fault = NULL;
-    char *list = archive_old_list(old, kind, name, &fault);
-    *ok = list || g_error_matches(fault, FAIL, FAIL_MISSING);
-    if (!*ok)
-        g_propagate_error(error, g_steal_pointer(&fault));
-    return list;
-}
-
 bool archive_old_name(ArchiveOld *old, const char *kind, const char *name, const char *list, char **before,
                       GError **error)
 {
-    bool ok;
-    g_autofree char *folded = g_ascii_strdown(name, -1), *had = list_before(old, kind, name, &ok, error);
+    g_autoptr(GError) fault = NULL;
+    g_autofree char *folded = g_ascii_strdown(name, -1), *had = archive_old_list(old, kind, name, &fault);
     if (before)
-        *before = g_strcmp0(had, list) == 0 ? NULL : g_steal_pointer(&had);
-    return ok && query_run(old->store, error, NULL,
-                           "INSERT INTO name (kind, name, list) VALUES ($1, $2, $3)"
-                           " ON CONFLICT (kind, name) DO UPDATE SET list = $3",
-                           TEXT(kind), TEXT(folded), TEXT(list));
-}
-
-static bool put(ArchiveOld *old, const char *kind, const char *list, const char *key, const char *hash, GError **error)
-{
+        *before = NULL;
+    if (!had && !g_error_matches(fault, FAIL, FAIL_MISSING))
+        return fail_with(error, &fault);
+    if (before && g_strcmp0(had, list) != 0)
+        *before = g_steal_pointer(&had);
     return query_run(old->store, error, NULL,
-                     "INSERT INTO archive (kind, list) VALUES ($1, $2) ON CONFLICT (kind, list) DO NOTHING", TEXT(kind),
-                     TEXT(list)) &&
-           query_run(old->store, error, NULL,
-                     "INSERT INTO address (archive, key, hash)"
-                     " SELECT number, $3, $4 FROM archive WHERE kind = $1 AND list = $2"
-                     " ON CONFLICT (archive, key) DO UPDATE SET hash = $4",
-                     TEXT(kind), TEXT(list), TEXT(key), TEXT(hash));
+                     "INSERT INTO name (kind, name, list) VALUES ($1, $2, $3)"
+                     " ON CONFLICT (kind, name) DO UPDATE SET list = $3",
+                     TEXT(kind), TEXT(folded), TEXT(list));
 }
 
 bool archive_old_put(ArchiveOld *old, const char *kind, const char *list, const char *key, const char *hash,
                      GError **error)
 {
-    return STORE_WRITE(old->store, error, put(old, kind, list, key, hash, error));
+    return STORE_WRITE(old->store, error,
+                       query_run(old->store, error, NULL,
+                                 "INSERT INTO archive (kind, list) VALUES ($1, $2) ON CONFLICT (kind, list) DO NOTHING",
+                                 TEXT(kind), TEXT(list)) &&
+                           query_run(old->store, error, NULL,
+                                     "INSERT INTO address (archive, key, hash)"
+                                     " SELECT number, $3, $4 FROM archive WHERE kind = $1 AND list = $2"
+                                     " ON CONFLICT (archive, key) DO UPDATE SET hash = $4",
+                                     TEXT(kind), TEXT(list), TEXT(key), TEXT(hash)));
 }

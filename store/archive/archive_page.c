@@ -14,9 +14,7 @@ static const RowField list_fields[] = {
 
 void archive_list_free(ArchiveList *list)
 {
-    if (list)
-        row_clear(list_fields, list);
-    g_free(list);
+    row_free(list_fields, list);
 }
 
 ArchiveList *archive_index_list(ArchiveIndex *index, const char *name, GError **error)
@@ -25,15 +23,10 @@ ArchiveList *archive_index_list(ArchiveIndex *index, const char *name, GError **
                                         "SELECT number, name, posts, first * 1000000, last * 1000000 FROM list "
                                         "WHERE name = $1",
                                         TEXT(name));
-    Step step = query_step(query, error);
-    if (step == STEP_ROW) {
-        ArchiveList *list = g_new0(ArchiveList, 1);
-        row_read(query, 0, list_fields, list);
-        return list;
-    }
-    archive_index_checked(
-        index, step == STEP_DONE && fail(error, FAIL_MISSING, "there are no posts of %s in the index", name), error);
-    return NULL;
+    ArchiveList *list = row_find(query, ArchiveList, list_fields,
+                                 fail(error, FAIL_MISSING, "there are no posts of %s in the index", name), error);
+    archive_index_checked(index, list != NULL, error);
+    return list;
 }
 
 char *archive_index_list_name(ArchiveIndex *index, int64_t number, GError **error)
@@ -75,9 +68,7 @@ G_STATIC_ASSERT(G_N_ELEMENTS(message_fields) == ARCHIVE_MESSAGE_COUNT);
 
 void archive_message_free(ArchiveMessage *message)
 {
-    if (message)
-        row_clear(message_fields, message);
-    g_free(message);
+    row_free(message_fields, message);
 }
 
 ArchiveMessage *archive_message_read(Query *query)
@@ -97,26 +88,6 @@ static GPtrArray *message_rows(ArchiveIndex *index, Query *query, GError **error
     return archive_index_checked(index, step == STEP_DONE, error) ? g_steal_pointer(&rows) : NULL;
 }
 
-/* A page as parameters: behind which row it begins, at which date it ends, how many. */
-typedef struct Bounds {
-    int64_t date, id, end, limit;
-} Bounds;
-
-static Bounds bounds_of(const ArchivePage *page)
-{
-    /* The last microsecond of a second belongs to it: what is kept are whole seconds. */
-    int64_t from = page->from / CLOCK_SECOND, to = page->to ? (page->to + CLOCK_SECOND - 1) / CLOCK_SECOND : G_MAXINT64;
-    Bounds bounds = {.date = page->oldest_first ? from : to, /* all of that second, or none of it */
-                     .id = page->oldest_first ? -1 : 0,
-                     .end = page->oldest_first ? to : from,
-                     .limit = CLAMP(page->limit, 1, ARCHIVE_PAGE_MAX)};
-    if (page->behind.id != 0) {
-        bounds.date = page->behind.date / CLOCK_SECOND;
-        bounds.id = page->behind.id;
-    }
-    return bounds;
-}
-
 /* The WHERE and what follows it, for an index on (owner, date, id). There is one bound for each end of the range: of
  * two, SQLite would take the wrong one, and read all rows between them. */
 #define NEWEST(owner, date, id)                                                  \
@@ -128,9 +99,16 @@ static Bounds bounds_of(const ArchivePage *page)
 
 static Query *page_query(ArchiveIndex *index, const char *sql, int64_t owner, const ArchivePage *page, GError **error)
 {
-    Bounds bounds = bounds_of(page);
-    return query_open(index->store, error, sql, INTEGER(owner), INTEGER(bounds.date), INTEGER(bounds.id),
-                      INTEGER(bounds.end), INTEGER(bounds.limit));
+    /* The last microsecond of a second belongs to it: what is kept are whole seconds. */
+    int64_t from = page->from / CLOCK_SECOND, to = page->to ? (page->to + CLOCK_SECOND - 1) / CLOCK_SECOND : G_MAXINT64;
+    /* Behind which row the page begins: by the date alone, all of that second, or none of it. */
+    int64_t date = page->oldest_first ? from : to, id = page->oldest_first ? -1 : 0;
+    if (page->behind.id != 0) {
+        date = page->behind.date / CLOCK_SECOND;
+        id = page->behind.id;
+    }
+    return query_open(index->store, error, sql, INTEGER(owner), INTEGER(date), INTEGER(id),
+                      INTEGER(page->oldest_first ? to : from), INTEGER(CLAMP(page->limit, 1, ARCHIVE_PAGE_MAX)));
 }
 
 #define MESSAGES "SELECT " ARCHIVE_MESSAGE_COLUMNS " FROM " ARCHIVE_MESSAGE_TABLES
@@ -151,40 +129,29 @@ GPtrArray *archive_index_thread_messages(ArchiveIndex *index, int64_t thread, co
 
 /* ---- trees ---- */
 
-/* Above is a node with its parent's, and its message's, id. */
-typedef struct Above {
-    int64_t parent, message;
-} Above;
-
-static bool node_above(ArchiveIndex *index, int64_t node, Above *above, GError **error)
-{
-    g_autoptr(Query) query = query_open(
-        index->store, error, "SELECT CASE WHEN cut THEN NULL ELSE claim END, message FROM node WHERE id = $1",
-        INTEGER(node));
-    Step step = query_step(query, error);
-    *above = step == STEP_ROW ? (Above){query_integer(query, 0), query_integer(query, 1)} : (Above){0};
-    return step != STEP_FAILED;
-}
-
 /* The message that is nearest above a message's node; 0: none. hops: as many ghosts are passed over at most. */
 static bool parent_of(ArchiveIndex *index, int64_t message, int64_t *parent, unsigned *hops, GError **error)
 {
-    g_autoptr(Query)
-        query = query_open(index->store, error, "SELECT node FROM message WHERE id = $1", INTEGER(message));
-    Step step = query_step(query, error);
-    Above above = {.parent = step == STEP_ROW ? query_integer(query, 0) : 0};
-    bool own = true, read = step != STEP_FAILED;
+    int64_t node = 0;
     *parent = 0;
-    while (read && above.parent != 0 && *hops > 0) {
-        read = node_above(index, above.parent, &above, error);
-        *hops -= !own && above.message == 0;
-        if (!own && above.message != 0) {
-            *parent = above.message;
-            break;
+    if (!query_number(index->store, error, &node, "SELECT node FROM message WHERE id = $1", INTEGER(message)))
+        return false;
+    for (bool own = true; node != 0 && *hops > 0; own = false) {
+        g_autoptr(Query) query = query_open(
+            index->store, error, "SELECT CASE WHEN cut THEN NULL ELSE claim END, message FROM node WHERE id = $1",
+            INTEGER(node));
+        Step step = query_step(query, error);
+        if (step == STEP_FAILED)
+            return false;
+        int64_t here = step == STEP_ROW ? query_integer(query, 1) : 0;
+        node = step == STEP_ROW ? query_integer(query, 0) : 0;
+        if (!own && here != 0) {
+            *parent = here;
+            return true;
         }
-        own = false;
+        *hops -= !own;
     }
-    return read;
+    return true;
 }
 
 /* Append what answers the message, each with what answers that. A stack in place of recursion: a thread may be as deep
@@ -306,14 +273,12 @@ static const RowField thread_fields[] = {
 
 void archive_thread_free(ArchiveThread *thread)
 {
-    if (thread)
-        row_clear(thread_fields, thread);
-    g_free(thread);
+    row_free(thread_fields, thread);
 }
 
 static GPtrArray *thread_rows(ArchiveIndex *index, Query *query, GError **error)
 {
-    GPtrArray *rows = row_all(query, ArchiveThread, thread_fields, (GDestroyNotify)archive_thread_free, error);
+    GPtrArray *rows = row_all(query, ArchiveThread, thread_fields, archive_thread_free, error);
     archive_index_checked(index, rows != NULL, error);
     return rows;
 }
@@ -327,10 +292,8 @@ GPtrArray *archive_index_threads(ArchiveIndex *index, int64_t list, const Archiv
 ArchiveThread *archive_index_thread(ArchiveIndex *index, int64_t thread, GError **error)
 {
     g_autoptr(Query) query = query_open(index->store, error, THREADS " WHERE t.id = $1", INTEGER(thread));
-    g_autoptr(GPtrArray) rows = thread_rows(index, query, error);
-    if (rows && rows->len > 0)
-        return g_ptr_array_steal_index(rows, 0);
-    if (rows)
-        fail(error, FAIL_MISSING, "there is no such thread in the index");
-    return NULL;
+    ArchiveThread *found = row_find(query, ArchiveThread, thread_fields,
+                                    fail(error, FAIL_MISSING, "there is no such thread in the index"), error);
+    archive_index_checked(index, found != NULL, error);
+    return found;
 }

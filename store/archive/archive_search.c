@@ -2,12 +2,158 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/archive/archive_search.h"
 
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
 #include "store/archive/archive_index_internal.h"
-#include "store/archive/archive_query.h"
+#include "store/archive/archive_words.h"
 
 #define LISTS_NAMED 64        /* more lists than this are looked for among what was found */
 #define CANDIDATES_MAX 100000 /* of which no more than this */
 #define LOOK_AT_CLOCK 64      /* rows */
+
+#define SNIPPET_WORDS 20000 /* of a text that are looked at */
+#define SNIPPET_BEFORE 4    /* a part of the snippet: so much of it stands before what was found */
+
+/* ---- reading what somebody typed ---- */
+
+typedef enum QueryField { QUERY_ANY, QUERY_SUBJECT, QUERY_FROM } QueryField;
+
+/* One condition of a search: these words stand one behind the other in the field; with negated: they do not. */
+typedef struct QueryTerm {
+    QueryField field;
+    bool negated;
+    GPtrArray *words; /* of char *, at least one; as word_reader_next() gives them (store/archive/archive_words.h) */
+} QueryTerm;
+
+struct ArchiveQuery {
+    GPtrArray *terms; /* of QueryTerm; a message must meet all */
+    int64_t after;    /* seconds since 1970: the first that may be a message's date; 0: no bound */
+    int64_t before;   /* seconds since 1970: the first that may not be; 0: no bound */
+};
+
+static void term_free(void *data)
+{
+    QueryTerm *term = data;
+    g_ptr_array_unref(term->words);
+    g_free(term);
+}
+
+void archive_query_free(ArchiveQuery *query)
+{
+    if (!query)
+        return;
+    g_ptr_array_unref(query->terms);
+    g_free(query);
+}
+
+bool archive_query_is_empty(const ArchiveQuery *query)
+{
+    return query->terms->len == 0 && query->after == 0 && query->before == 0;
+}
+
+/* "2026", "2026-03", "2026-03-31" at the beginning of a day. */
+static bool read_day(const char *text, size_t length, int64_t *seconds)
+{
+    int year = 0, month = 1, day = 1, end = 0;
+    g_autofree char *word = g_strndup(text, length);
+    bool whole = (length == 4 && sscanf(word, "%4d%n", &year, &end) == 1) ||
+                 (length == 7 && sscanf(word, "%4d-%2d%n", &year, &month, &end) == 2) ||
+                 (length == 10 && sscanf(word, "%4d-%2d-%2d%n", &year, &month, &day, &end) == 3);
+    if (!whole || (size_t)end != length || year < 1971 ||
+        !g_date_valid_dmy((GDateDay)day, (GDateMonth)month, (GDateYear)year))
+        return false;
+    g_autoptr(GDateTime) time = g_date_time_new_utc(year, month, day, 0, 0, 0);
+    *seconds = g_date_time_to_unix(time);
+    return true;
+}
+
+static void add_term(ArchiveQuery *query, QueryField field, bool negated, const char *text, size_t length)
+{
+    WordReader reader;
+    GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
+    word_reader_init(&reader, text, length);
+    while (word_reader_next(&reader))
+        g_ptr_array_add(words, g_strndup(reader.word, reader.length));
+    if (words->len == 0 || query->terms->len >= ARCHIVE_TERMS_MAX) {
+        g_ptr_array_unref(words);
+        return;
+    }
+    QueryTerm *term = g_new(QueryTerm, 1);
+    *term = (QueryTerm){field, negated, words};
+    g_ptr_array_add(query->terms, term);
+}
+
+/* Reads one word or phrase, and what stands before it. Returns what follows. */
+static const char *read_term(ArchiveQuery *query, const char *at)
+{
+    bool negated = *at == '-' && at[1] && !g_ascii_isspace(at[1]);
+    const char *begin = at + negated, *text = begin;
+    QueryField field = QUERY_ANY;
+    int64_t *day = NULL;
+    if (g_ascii_strncasecmp(text, "subject:", 8) == 0)
+        text += 8, field = QUERY_SUBJECT;
+    else if (g_ascii_strncasecmp(text, "from:", 5) == 0)
+        text += 5, field = QUERY_FROM;
+    else if (!negated && g_ascii_strncasecmp(text, "after:", 6) == 0)
+        text += 6, day = &query->after;
+    else if (!negated && g_ascii_strncasecmp(text, "before:", 7) == 0)
+        text += 7, day = &query->before;
+    bool phrase = *text == '"';
+    text += phrase;
+    size_t length = strcspn(text, phrase ? "\"" : " \t\r\n\f\v");
+    const char *next = text + length + (phrase && text[length] == '"');
+    if (length == 0) { /* "from:" alone, or an empty phrase */
+        add_term(query, QUERY_ANY, negated, begin, (size_t)(text - begin));
+        return next > at ? next : at + 1;
+    }
+    if (day && !read_day(text, length, day)) {
+        add_term(query, QUERY_ANY, false, begin, (size_t)(next - begin));
+        return next;
+    }
+    if (!day)
+        add_term(query, field, negated, text, length);
+    return next;
+}
+
+ArchiveQuery *archive_query_new(const char *text)
+{
+    ArchiveQuery *query = g_new0(ArchiveQuery, 1);
+    query->terms = g_ptr_array_new_with_free_func(term_free);
+    g_autofree char *valid = g_utf8_make_valid(text, (gssize)strnlen(text, ARCHIVE_QUERY_MAX));
+    g_autofree char *composed = g_utf8_normalize(valid, -1, G_NORMALIZE_NFC);
+    for (const char *at = composed; *at;)
+        at = g_ascii_isspace(*at) ? at + 1 : read_term(query, at);
+    return query;
+}
+
+char *archive_query_text(const ArchiveQuery *query)
+{
+    static const char *const fields[] = {"", "subject:", "from:"};
+    const struct {
+        const char *name;
+        int64_t day;
+    } days[] = {{"after", query->after}, {"before", query->before}};
+    GString *text = g_string_new(NULL);
+    for (guint i = 0; i < query->terms->len; i++) {
+        const QueryTerm *term = query->terms->pdata[i];
+        bool phrase = term->words->len > 1;
+        g_string_append_printf(text, "%s%s%s%s", i > 0 ? " " : "", term->negated ? "-" : "", fields[term->field],
+                               phrase ? "\"" : "");
+        for (guint word = 0; word < term->words->len; word++)
+            g_string_append_printf(text, "%s%s", word > 0 ? " " : "", (char *)term->words->pdata[word]);
+        g_string_append(text, phrase ? "\"" : "");
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(days); i++) {
+        if (days[i].day == 0)
+            continue;
+        g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(days[i].day);
+        g_autofree char *day = g_date_time_format(time, "%Y-%m-%d");
+        g_string_append_printf(text, "%s%s:%s", text->len > 0 ? " " : "", days[i].name, day);
+    }
+    return g_string_free(text, FALSE);
+}
 
 /* ---- in the words of FTS5 ---- */
 
@@ -20,17 +166,6 @@ static void put_phrase(GString *match, const QueryTerm *term, bool addresses)
     for (guint i = 0; i < term->words->len; i++)
         g_string_append_printf(match, "%s%s", i > 0 ? " " : "", (char *)term->words->pdata[i]);
     g_string_append_c(match, '"');
-}
-
-static void put_lists(GString *match, const ArchiveSearch *search)
-{
-    if (search->list_count > LISTS_NAMED) {
-        g_string_append(match, "(list : all)");
-        return;
-    }
-    for (size_t i = 0; i < search->list_count; i++)
-        g_string_append_printf(match, "%sl%" G_GINT64_FORMAT, i > 0 ? " OR " : "(list : (", search->lists[i]);
-    g_string_append(match, "))");
 }
 
 static char *match_of(const ArchiveQuery *query, const ArchiveSearch *search)
@@ -47,8 +182,11 @@ static char *match_of(const ArchiveQuery *query, const ArchiveSearch *search)
             g_string_append(match, " AND ");
         }
     }
-    put_lists(match, search);
-    g_string_append_c(match, ')');
+    if (search->list_count > LISTS_NAMED)
+        g_string_append(match, "(list : all");
+    for (size_t i = 0; search->list_count <= LISTS_NAMED && i < search->list_count; i++)
+        g_string_append_printf(match, "%sl%" G_GINT64_FORMAT, i > 0 ? " OR " : "(list : (", search->lists[i]);
+    g_string_append(match, search->list_count > LISTS_NAMED ? "))" : ")))");
     if (without->len > 0)
         g_string_append_printf(match, " NOT (%s)", without->str);
     return g_string_free(match, FALSE);
@@ -100,15 +238,6 @@ static Query *start(const SearchRun *run, const char *match, unsigned limit, GEr
                       INTEGER(limit));
 }
 
-static void look_at(SearchRun *run, Query *rows)
-{
-    int64_t list = query_integer(rows, 1);
-    Candidate candidate = {query_integer(rows, 0), (int)query_integer(rows, 2)};
-    run->last = candidate.id;
-    if (!run->lists || g_hash_table_contains(run->lists, &list))
-        g_array_append_val(run->candidates, candidate);
-}
-
 /* Gather as many as are wanted, newest first. */
 static bool gather(SearchRun *run, unsigned wanted, GError **error)
 {
@@ -117,7 +246,11 @@ static bool gather(SearchRun *run, unsigned wanted, GError **error)
     g_autoptr(Query) rows = start(run, match, limit, error);
     Step step = STEP_FAILED;
     while (rows && run->candidates->len < wanted && !run->impatient && (step = query_step(rows, error)) == STEP_ROW) {
-        look_at(run, rows);
+        int64_t list = query_integer(rows, 1);
+        Candidate candidate = {query_integer(rows, 0), (int)query_integer(rows, 2)};
+        run->last = candidate.id;
+        if (!run->lists || g_hash_table_contains(run->lists, &list))
+            g_array_append_val(run->candidates, candidate);
         run->impatient = run->deadline != 0 && ++seen % LOOK_AT_CLOCK == 0 && clock_monotonic() > run->deadline;
     }
     run->ended = step == STEP_DONE && run->candidates->len < wanted && seen < limit;
@@ -156,19 +289,6 @@ void archive_found_clear(ArchiveFound *found)
     g_clear_pointer(&found->messages, g_ptr_array_unref);
 }
 
-static bool search_run(SearchRun *run, ArchiveFound *found, GError **error)
-{
-    unsigned limit = CLAMP(run->search->limit, 1, ARCHIVE_PAGE_MAX);
-    bool ranked = run->search->ranked;
-    if (!gather(run, ranked ? ARCHIVE_RANKED : limit, error))
-        return false;
-    if (ranked)
-        g_array_sort(run->candidates, compare_candidates);
-    found->impatient = run->impatient;
-    found->next = run->ended || ranked ? 0 : run->last;
-    return read_found(run, limit, found, error);
-}
-
 bool archive_index_search(ArchiveIndex *index, const ArchiveQuery *query, const ArchiveSearch *search,
                           ArchiveFound *found, GError **error)
 {
@@ -192,8 +312,145 @@ bool archive_index_search(ArchiveIndex *index, const ArchiveQuery *query, const 
                      .lists = lists,
                      .candidates = candidates,
                      .deadline = search->patience ? clock_monotonic() + search->patience : 0};
-    bool done = search_run(&run, found, error);
+    bool ranked = search->ranked;
+    unsigned limit = CLAMP(search->limit, 1, ARCHIVE_PAGE_MAX);
+    bool done = gather(&run, ranked ? ARCHIVE_RANKED : limit, error);
+    if (ranked)
+        g_array_sort(candidates, compare_candidates);
+    found->impatient = run.impatient;
+    found->next = run.ended || ranked ? 0 : run.last;
+    done = done && read_found(&run, limit, found, error);
     if (!done)
         archive_found_clear(found);
     return archive_index_checked(index, done, error);
+}
+
+/* ---- snippets ---- */
+
+typedef struct Span {
+    const char *from, *to;
+    bool hit;
+} Span;
+
+static bool term_is_at(const QueryTerm *term, const GArray *hashes, guint at)
+{
+    if (at + term->words->len > hashes->len)
+        return false;
+    for (guint word = 0; word < term->words->len; word++)
+        if (g_array_index(hashes, guint, at + word) != g_str_hash(term->words->pdata[word]))
+            return false;
+    return true;
+}
+
+/* All words of the text, with those marked that were looked for. Words are told apart by a hash: a word that is marked
+ * by mistake does no harm. */
+static GArray *mark_words(const ArchiveQuery *query, const char *text, size_t length)
+{
+    GArray *spans = g_array_new(FALSE, FALSE, sizeof(Span));
+    g_autoptr(GArray) hashes = g_array_new(FALSE, FALSE, sizeof(guint));
+    WordReader reader;
+    word_reader_init(&reader, text, length);
+    while (spans->len < SNIPPET_WORDS && word_reader_next(&reader)) {
+        Span span = {reader.from, reader.to, false};
+        reader.word[reader.length] = '\0';
+        guint hash = g_str_hash(reader.word);
+        g_array_append_val(spans, span);
+        g_array_append_val(hashes, hash);
+    }
+    for (guint i = 0; i < query->terms->len; i++) {
+        const QueryTerm *term = query->terms->pdata[i];
+        for (guint at = 0; !term->negated && at < spans->len; at++)
+            for (guint word = 0; term_is_at(term, hashes, at) && word < term->words->len; word++)
+                g_array_index(spans, Span, at + word).hit = true;
+    }
+    return spans;
+}
+
+/* The hit with which a window of that many bytes has the most of them. */
+static const char *best_place(const GArray *spans, size_t window)
+{
+    const char *best = NULL;
+    guint most = 0;
+    for (guint at = 0, end = 0, hits = 0; at < spans->len; at++) {
+        const Span *span = &g_array_index(spans, Span, at);
+        for (; end < spans->len && g_array_index(spans, Span, end).to <= span->from + window; end++)
+            hits += g_array_index(spans, Span, end).hit;
+        if (span->hit && hits > most) {
+            most = hits;
+            best = span->from;
+        }
+        if (end > at)
+            hits -= span->hit;
+        else
+            end = at + 1;
+    }
+    return best;
+}
+
+static void add_piece(GPtrArray *pieces, GString *text, bool hit)
+{
+    if (text->len == 0)
+        return;
+    ArchivePiece *piece = g_new(ArchivePiece, 1);
+    *piece = (ArchivePiece){g_strndup(text->str, text->len), hit};
+    g_ptr_array_add(pieces, piece);
+    g_string_truncate(text, 0);
+}
+
+static void piece_free(void *data)
+{
+    g_free(((ArchivePiece *)data)->text);
+    g_free(data);
+}
+
+/* Cuts so many characters from a place on, and puts those of marked words into pieces of their own. */
+static GPtrArray *cut_pieces(const GArray *spans, const char *at, const char *end, unsigned characters)
+{
+    GPtrArray *pieces = g_ptr_array_new_with_free_func(piece_free);
+    g_autoptr(GString) text = g_string_new(NULL);
+    bool hit = false, blank = false; /* one that is still to be written: it stands in no hit but between two */
+    guint word = 0;
+    for (unsigned count = 0; at < end && count < characters; at = g_utf8_next_char(at)) {
+        gunichar letter = g_utf8_get_char(at);
+        while (word < spans->len && g_array_index(spans, Span, word).to <= at)
+            word++;
+        bool marked = false; /* pairs overlap */
+        for (guint i = word; i < spans->len && g_array_index(spans, Span, i).from <= at; i++)
+            marked = marked || g_array_index(spans, Span, i).hit;
+        if (g_unichar_isspace(letter) || g_unichar_iscntrl(letter)) {
+            blank = text->len > 0 || pieces->len > 0;
+            continue;
+        }
+        if (blank && marked)
+            g_string_append_c(text, ' ');
+        if (marked != hit)
+            add_piece(pieces, text, hit), hit = marked;
+        if (blank && !marked)
+            g_string_append_c(text, ' ');
+        g_string_append_unichar(text, letter);
+        count += 1 + blank;
+        blank = false;
+    }
+    add_piece(pieces, text, hit);
+    return pieces;
+}
+
+GPtrArray *archive_query_snippet(const ArchiveQuery *query, const char *text, size_t length, unsigned characters)
+{
+    g_autofree char *valid = g_utf8_make_valid(text, (gssize)MIN(length, ARCHIVE_TEXT_MAX));
+    g_autofree char *composed = g_utf8_normalize(valid, -1, G_NORMALIZE_NFC);
+    const char *end = composed + strlen(composed);
+    g_autoptr(GArray) spans = mark_words(query, composed, strlen(composed));
+    const char *best = best_place(spans, characters), *from = composed;
+    if (best) {
+        const char *earliest = MAX(composed, best - MIN((size_t)(best - composed), characters / SNIPPET_BEFORE));
+        for (guint i = 0; i < spans->len && g_array_index(spans, Span, i).from < best; i++)
+            if (g_array_index(spans, Span, i).from >= earliest) {
+                from = g_array_index(spans, Span, i).from;
+                break;
+            }
+        if (from == composed && earliest > composed)
+            from = best;
+    }
+    return cut_pieces(spans, from, end, characters);
 }

@@ -63,20 +63,11 @@ static bool node_load(ArchiveThreading *self, int64_t id, ArchiveNode *node, GEr
     return step == STEP_ROW || (step == STEP_DONE && fail(error, FAIL_CONFIG, "a node of the index is missing"));
 }
 
-static bool returned(Query *query, int64_t *number, GError **error)
-{
-    if (query_step(query, error) != STEP_ROW)
-        return false;
-    *number = query_integer(query, 0);
-    return query_step(query, error) == STEP_DONE;
-}
-
 static bool thread_new(ArchiveThreading *self, int64_t root, int64_t *thread, GError **error)
 {
-    g_autoptr(Query)
-        query = query_open(self->store, error, "INSERT INTO thread (list, root, nodes) VALUES ($1, $2, 0) RETURNING id",
-                           INTEGER(self->list), INTEGER(root));
-    return returned(query, thread, error);
+    return query_number(self->store, error, thread,
+                        "INSERT INTO thread (list, root, nodes) VALUES ($1, $2, 0) RETURNING id", INTEGER(self->list),
+                        INTEGER(root));
 }
 
 static bool thread_count(ArchiveThreading *self, int64_t thread, int64_t nodes, int64_t posts, GError **error)
@@ -99,12 +90,10 @@ static bool node_new(ArchiveThreading *self, const char *hash, const ArchiveNode
 {
     *node = (ArchiveNode){.list = self->list, .claim = parent ? parent->id : 0};
     g_strlcpy(node->hash, hash, sizeof node->hash);
-    g_autoptr(Query) query = query_open(
-        self->store, error,
-        "INSERT INTO node (list, hash, claim, claimer, thread) VALUES ($1, $2, $3, $4, $5) RETURNING id",
-        INTEGER(self->list), TEXT(node->hash), INTEGER_OR_NULL(parent ? parent->id : -1), TEXT(parent ? claimer : NULL),
-        INTEGER(parent ? parent->thread : 0));
-    if (!returned(query, &node->id, error))
+    if (!query_number(self->store, error, &node->id,
+                      "INSERT INTO node (list, hash, claim, claimer, thread) VALUES ($1, $2, $3, $4, $5) RETURNING id",
+                      INTEGER(self->list), TEXT(node->hash), INTEGER_OR_NULL(parent ? parent->id : -1),
+                      TEXT(parent ? claimer : NULL), INTEGER(parent ? parent->thread : 0)))
         return false;
     node->thread = parent ? parent->thread : 0;
     if (!parent && (!thread_new(self, node->id, &node->thread, error) ||
@@ -116,30 +105,6 @@ static bool node_new(ArchiveThreading *self, const char *hash, const ArchiveNode
 
 /* ---- moving ---- */
 
-static bool push_children(ArchiveThreading *self, int64_t node, GArray *stack, GError **error)
-{
-    g_autoptr(Query)
-        query = query_open(self->store, error, "SELECT id FROM node WHERE claim = $1 AND cut = 0", INTEGER(node));
-    Step step;
-    while ((step = query_step(query, error)) == STEP_ROW) {
-        int64_t child = query_integer(query, 0);
-        g_array_append_val(stack, child);
-    }
-    return step == STEP_DONE;
-}
-
-static bool renumber_one(ArchiveThreading *self, int64_t node, int64_t to, int64_t *posts, GError **error)
-{
-    int64_t message = 0;
-    g_autoptr(Query) query = query_open(
-        self->store, error, "UPDATE node SET thread = $2 WHERE id = $1 RETURNING message", INTEGER(node), INTEGER(to));
-    if (!returned(query, &message, error))
-        return false;
-    *posts += message != 0;
-    return message == 0 || query_run(self->store, error, NULL, "UPDATE message SET thread = $2 WHERE id = $1",
-                                     INTEGER(message), INTEGER(to));
-}
-
 /* Move a node and all below it from one thread to another. */
 static bool renumber(ArchiveThreading *self, int64_t top, int64_t from, int64_t to, GError **error)
 {
@@ -147,11 +112,24 @@ static bool renumber(ArchiveThreading *self, int64_t top, int64_t from, int64_t 
     int64_t nodes = 0, posts = 0;
     g_array_append_val(stack, top);
     while (stack->len > 0) {
-        int64_t node = g_array_index(stack, int64_t, stack->len - 1);
+        int64_t message = 0, node = g_array_index(stack, int64_t, stack->len - 1);
         g_array_set_size(stack, stack->len - 1);
-        if (!renumber_one(self, node, to, &posts, error) || !push_children(self, node, stack, error))
+        if (!query_number(self->store, error, &message, "UPDATE node SET thread = $2 WHERE id = $1 RETURNING message",
+                          INTEGER(node), INTEGER(to)) ||
+            (message != 0 && !query_run(self->store, error, NULL, "UPDATE message SET thread = $2 WHERE id = $1",
+                                        INTEGER(message), INTEGER(to))))
             return false;
         nodes++;
+        posts += message != 0;
+        g_autoptr(Query) children = query_open(self->store, error, "SELECT id FROM node WHERE claim = $1 AND cut = 0",
+                                               INTEGER(node));
+        Step step;
+        while ((step = query_step(children, error)) == STEP_ROW) {
+            int64_t child = query_integer(children, 0);
+            g_array_append_val(stack, child);
+        }
+        if (step == STEP_FAILED)
+            return false;
     }
     return thread_count(self, from, -nodes, -posts, error) && thread_count(self, to, nodes, posts, error);
 }
@@ -248,13 +226,6 @@ static bool cut_circle(ArchiveThreading *self, const ArchiveNode *bottom, int64_
     return set_cut(self, least.id, true, error) && set_root(self, bottom->thread, least.id, error);
 }
 
-/* The node and all below it become a thread of their own. */
-static bool split(ArchiveThreading *self, ArchiveNode *node, GError **error)
-{
-    int64_t from = node->thread;
-    return thread_new(self, node->id, &node->thread, error) && renumber(self, node->id, from, node->thread, error);
-}
-
 /* Let a node claim another parent, 0: none. */
 static bool relink(ArchiveThreading *self, int64_t id, int64_t claim, const char *claimer, GError **error)
 {
@@ -269,9 +240,12 @@ static bool relink(ArchiveThreading *self, int64_t id, int64_t claim, const char
     bool same = claim && parent.thread == node.thread;
     if (same && !is_above(self, node.id, claim, false, &below, error))
         return false;
-    bool moves = !same || below;
-    if (!root && moves && !split(self, &node, error))
-        return false;
+    if (!root && (!same || below)) {
+        /* The node and all below it become a thread of their own. */
+        int64_t from = node.thread;
+        if (!thread_new(self, node.id, &node.thread, error) || !renumber(self, node.id, from, node.thread, error))
+            return false;
+    }
     if (claim && !same && !join(self, node.thread, parent.thread, error))
         return false;
     touch(self, node.thread);
@@ -315,49 +289,34 @@ static bool topic_parent(ArchiveThreading *self, const Topic *topic, int64_t *no
     return before(self, topic, false, node, error) && (*node != 0 || before(self, topic, true, node, error));
 }
 
-/* The reply that follows; *there is false behind the last. */
-static bool topic_next(ArchiveThreading *self, Topic *topic, int64_t until, bool *there, GError **error)
-{
-    g_autoptr(Query) query = query_open(
-        self->store, error,
-        "SELECT node, date, hash FROM topic WHERE list = $1 AND topic = $2 AND reply = 1 AND (date, hash) > ($3, $4)"
-        " AND date <= $5 ORDER BY date, hash LIMIT 1",
-        INTEGER(self->list), INTEGER(topic->number), INTEGER(topic->date), TEXT(topic->hash), INTEGER(until));
-    Step step = query_step(query, error);
-    *there = step == STEP_ROW;
-    if (*there) {
-        topic->node = query_integer(query, 0);
-        topic->date = query_integer(query, 1);
-        g_strlcpy(topic->hash, query_text(query, 2), sizeof topic->hash);
-    }
-    return step != STEP_FAILED;
-}
-
 /* Replies that came before what they answer, or before the one between, now claim it. They come in order, so when one
  * does not, no further one does. */
 static bool topic_followers(ArchiveThreading *self, const Topic *topic, GError **error)
 {
     Topic next = *topic;
-    for (bool there = true; there;) {
+    for (;;) {
         int64_t parent;
-        if (!topic_next(self, &next, topic->date + TOPIC_WINDOW, &there, error))
+        {
+            g_autoptr(Query)
+                query = query_open(self->store, error,
+                                   "SELECT node, date, hash FROM topic WHERE list = $1 AND topic = $2 AND reply = 1"
+                                   " AND (date, hash) > ($3, $4) AND date <= $5 ORDER BY date, hash LIMIT 1",
+                                   INTEGER(self->list), INTEGER(topic->number), INTEGER(next.date), TEXT(next.hash),
+                                   INTEGER(topic->date + TOPIC_WINDOW));
+            Step step = query_step(query, error);
+            if (step != STEP_ROW)
+                return step == STEP_DONE;
+            next.node = query_integer(query, 0);
+            next.date = query_integer(query, 1);
+            g_strlcpy(next.hash, query_text(query, 2), sizeof next.hash);
+        }
+        if (!topic_parent(self, &next, &parent, error))
             return false;
-        if (there && !topic_parent(self, &next, &parent, error))
-            return false;
-        there = there && parent == topic->node;
-        if (there && !relink(self, next.node, parent, NULL, error))
+        if (parent != topic->node)
+            return true;
+        if (!relink(self, next.node, parent, NULL, error))
             return false;
     }
-    return true;
-}
-
-static bool topic_add(ArchiveThreading *self, const Topic *topic, bool reply, GError **error)
-{
-    return query_run(self->store, error, NULL,
-                     "INSERT INTO topic (list, topic, reply, date, hash, node) VALUES ($1, $2, $3, $4, $5, $6)",
-                     INTEGER(self->list), INTEGER(topic->number), INTEGER(reply), INTEGER(topic->date),
-                     TEXT(topic->hash), INTEGER(topic->node)) &&
-           topic_followers(self, topic, error);
 }
 
 /* ---- placing ---- */
@@ -400,25 +359,12 @@ static bool refer(ArchiveThreading *self, const char *hash, const ArchivePlacing
     return true;
 }
 
-static bool take_node(ArchiveThreading *self, const ArchivePlacing *placing, const ArchiveNode *parent,
-                      ArchiveNode *node, GError **error)
-{
-    bool there;
-    if (!node_find(self, placing->hash, node, &there, error))
-        return false;
-    if (!there && !node_new(self, placing->hash, parent->id ? parent : NULL, NULL, node, error))
-        return false;
-    return query_run(self->store, error, NULL, "UPDATE node SET message = $2 WHERE id = $1", INTEGER(node->id),
-                     INTEGER(placing->message)) &&
-           thread_count(self, node->thread, 0, 1, error) && (!there || relink(self, node->id, parent->id, NULL, error));
-}
-
 bool archive_thread_place(ArchiveThreading *self, const ArchivePlacing *placing, ArchiveNode *node, GError **error)
 {
     g_autoptr(GPtrArray) references = references_of(placing);
     ArchiveNode parent = {0};
     Topic topic = {.date = placing->date};
-    bool grouped = references->len == 0 && placing->topic && *placing->topic;
+    bool there, grouped = references->len == 0 && placing->topic && *placing->topic;
     for (guint i = 0; i < references->len; i++)
         if (!refer(self, references->pdata[i], placing, &parent, error))
             return false;
@@ -429,10 +375,23 @@ bool archive_thread_place(ArchiveThreading *self, const ArchivePlacing *placing,
                                (parent.id && !node_load(self, parent.id, &parent, error))))
             return false;
     }
-    if (!take_node(self, placing, &parent, node, error))
+
+    /* Others may have named the message before it came: then its node is there, below what they claimed. */
+    if (!node_find(self, placing->hash, node, &there, error) ||
+        (!there && !node_new(self, placing->hash, parent.id ? &parent : NULL, NULL, node, error)) ||
+        !query_run(self->store, error, NULL, "UPDATE node SET message = $2 WHERE id = $1", INTEGER(node->id),
+                   INTEGER(placing->message)) ||
+        !thread_count(self, node->thread, 0, 1, error) || (there && !relink(self, node->id, parent.id, NULL, error)))
         return false;
     topic.node = node->id;
-    return (!grouped || topic_add(self, &topic, placing->reply, error)) && node_load(self, node->id, node, error);
+    if (grouped && (!query_run(self->store, error, NULL,
+                               "INSERT INTO topic (list, topic, reply, date, hash, node) "
+                               "VALUES ($1, $2, $3, $4, $5, $6)",
+                               INTEGER(self->list), INTEGER(topic.number), INTEGER(placing->reply), INTEGER(topic.date),
+                               TEXT(topic.hash), INTEGER(topic.node)) ||
+                    !topic_followers(self, &topic, error)))
+        return false;
+    return node_load(self, node->id, node, error);
 }
 
 bool archive_thread_settle(ArchiveThreading *self, GError **error)

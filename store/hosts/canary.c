@@ -16,9 +16,7 @@ static const RowField fields[] = {
 
 void canary_free(Canary *canary)
 {
-    if (canary)
-        row_clear(fields, canary);
-    g_free(canary);
+    row_free(fields, canary);
 }
 
 bool canary_sent(Store *store, const char *host, const CanaryWay *way, const char *mail, int64_t now, GError **error)
@@ -49,7 +47,7 @@ GPtrArray *canary_all(Store *store, const char *host, GError **error)
                                         "SELECT family, out_slice, in_slice, mail, sent_at, back_at, missing_since "
                                         "FROM canary_way WHERE host = $1 ORDER BY family, out_slice, in_slice",
                                         TEXT(host));
-    return row_all(query, Canary, fields, (GDestroyNotify)canary_free, error);
+    return row_all(query, Canary, fields, canary_free, error);
 }
 
 bool canary_excuse(Store *store, const char *host, int64_t after, GError **error)
@@ -95,17 +93,6 @@ bool canary_keep_families(Store *store, const char *host, const char *one, const
                                         TEXT(host), TEXT(one), TEXT(other)));
 }
 
-static bool note_door(Store *store, const char *host, const char *door, int64_t now, int64_t usual, GError **error)
-{
-    return query_run(store, error, NULL,
-                     "INSERT INTO canary_way (host, family, out_slice, in_slice, mail, sent_at, back_at, "
-                     "missing_since) VALUES ($1, $2, 0, 0, '', $3, $3, 0) "
-                     "ON CONFLICT (host, family, out_slice, in_slice) DO UPDATE SET sent_at = CASE "
-                     "WHEN $3 - canary_way.back_at > $4 THEN $3 ELSE canary_way.sent_at END, "
-                     "back_at = $3, missing_since = 0",
-                     TEXT(host), TEXT(door), INTEGER(now), INTEGER(usual));
-}
-
 bool canary_came(Store *store, const char *host, const char *family, int64_t now, int64_t usual, GError **error)
 {
     g_autofree char *door = g_strconcat(CANARY_DOOR, family, NULL);
@@ -116,7 +103,13 @@ bool canary_came(Store *store, const char *host, const char *family, int64_t now
                   "DELETE FROM canary_way WHERE host = $1 AND family = $2 AND EXISTS "
                   "(SELECT 1 FROM canary_way WHERE host = $1 AND family = $3 AND missing_since <> 0)",
                   TEXT(host), TEXT(other), TEXT(door)) &&
-            note_door(store, host, door, now, usual, error) &&
+            query_run(store, error, NULL,
+                      "INSERT INTO canary_way (host, family, out_slice, in_slice, mail, sent_at, back_at, "
+                      "missing_since) VALUES ($1, $2, 0, 0, '', $3, $3, 0) "
+                      "ON CONFLICT (host, family, out_slice, in_slice) DO UPDATE SET sent_at = CASE "
+                      "WHEN $3 - canary_way.back_at > $4 THEN $3 ELSE canary_way.sent_at END, "
+                      "back_at = $3, missing_since = 0",
+                      TEXT(host), TEXT(door), INTEGER(now), INTEGER(usual)) &&
             query_run(store, error, NULL,
                       "UPDATE canary_way SET missing_since = back_at WHERE host = $1 AND family = $2 "
                       "AND back_at - sent_at > $4 AND $3 - back_at > $4 AND EXISTS "

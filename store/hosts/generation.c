@@ -94,15 +94,6 @@ static bool read_system(Store *store, Generation *found, GError **error)
     return !driver->system || driver->system(store_connection(store), &found->system, &found->timeline, error);
 }
 
-/* *count stays as it is where there is no row. */
-static bool read_count(Query *query, int64_t *count, GError **error)
-{
-    Step step;
-    while ((step = query_step(query, error)) == STEP_ROW)
-        *count = query_integer(query, 0);
-    return step == STEP_DONE;
-}
-
 static void name_row(Generation *generation, const char *spool)
 {
     *generation = (Generation){.system = NULL};
@@ -112,20 +103,19 @@ static void name_row(Generation *generation, const char *spool)
 bool generation_read(Store *store, const char *spool, Generation *found, GError **error)
 {
     name_row(found, spool);
-    g_autoptr(Query) query = query_open(store, error, "SELECT value FROM counter WHERE name = $1", TEXT(found->row));
-    return read_count(query, &found->count, error) && read_system(store, found, error);
+    return query_number(store, error, &found->count, "SELECT value FROM counter WHERE name = $1", TEXT(found->row)) &&
+           read_system(store, found, error);
 }
 
 /* One statement and no transaction, so that it waits for nobody who writes. */
 bool generation_raise(Store *store, const char *spool, int64_t now, Generation *found, GError **error)
 {
     name_row(found, spool);
-    g_autoptr(Query) query =
-        query_open(store, error,
-                   "INSERT INTO counter (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET "
-                   "value = CASE WHEN counter.value < $2 THEN $2 ELSE counter.value + 1 END RETURNING value",
-                   TEXT(found->row), INTEGER(now));
-    return read_count(query, &found->count, error) && read_system(store, found, error);
+    return query_number(store, error, &found->count,
+                        "INSERT INTO counter (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET "
+                        "value = CASE WHEN counter.value < $2 THEN $2 ELSE counter.value + 1 END RETURNING value",
+                        TEXT(found->row), INTEGER(now)) &&
+           read_system(store, found, error);
 }
 
 bool generation_write(int spool_fd, const Generation *found, GError **error)

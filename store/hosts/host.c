@@ -29,10 +29,7 @@ static const RowField host_row[] = {
 
 void host_free(Host *host)
 {
-    if (!host)
-        return;
-    row_clear(host_row, host);
-    g_free(host);
+    row_free(host_row, host);
 }
 
 bool host_clock(Store *store, int64_t *now, GError **error)
@@ -138,13 +135,6 @@ bool host_next_epoch(Store *store, int64_t *epoch, GError **error)
             store_next_number(store, "host", epoch, error));
 }
 
-/* Rows from before spools had ids are of the only host there was. */
-static bool take_rows_of_before(Store *store, const char *spool, GError **error)
-{
-    return query_run(store, error, NULL, "UPDATE outbox_unit SET spool = $1 WHERE spool = ''", TEXT(spool)) &&
-           query_run(store, error, NULL, "UPDATE outbox SET spool = $1 WHERE spool = ''", TEXT(spool));
-}
-
 /* The posts of digests that were being made in its spool go with the next issues. */
 static bool withdraw_issues(Store *store, const char *name, GError **error)
 {
@@ -163,8 +153,12 @@ bool host_begin(Store *store, Host *host, int64_t lease, GError **error)
     if (!write.begun)
         return false;
     g_autoptr(GPtrArray) hosts = host_all(store, error);
-    if (!hosts || !host_clock(store, &now, error) || !may_work(host, hosts, &own, error) ||
-        (hosts->len == 0 && !take_rows_of_before(store, host->spool, error)))
+    if (!hosts || !host_clock(store, &now, error) || !may_work(host, hosts, &own, error))
+        return false;
+    /* Rows from before spools had ids are of the only host there was. */
+    if (hosts->len == 0 &&
+        (!query_run(store, error, NULL, "UPDATE outbox_unit SET spool = $1 WHERE spool = ''", TEXT(host->spool)) ||
+         !query_run(store, error, NULL, "UPDATE outbox SET spool = $1 WHERE spool = ''", TEXT(host->spool))))
         return false;
     bool same = own && strcmp(own->spool, host->spool) == 0;
     if (own && !same && !withdraw_issues(store, host->name, error)) /* nobody has their makers any more */
@@ -234,24 +228,10 @@ bool host_end(Store *store, Host *host, GError **error)
 
 bool host_set_draining(Store *store, const char *name, bool draining, GError **error)
 {
-    int64_t changed = 0;
     return STORE_WRITE(store, error,
-                       query_run(store, error, &changed, "UPDATE host SET draining = $2 WHERE name = $1", TEXT(name),
-                                 INTEGER(draining)) &&
-                           (changed > 0 || fail(error, FAIL_MISSING, "there is no host %s", name)));
-}
-
-/* The records of jobs that each host does for itself end in its name (runners/task). */
-static bool remove_jobs(Store *store, const char *name, GError **error)
-{
-    g_autoptr(GPtrArray) jobs = task_job_all(store, error);
-    for (guint at = 0; jobs && at < jobs->len; at++) {
-        const char *job = ((const TaskJob *)jobs->pdata[at])->name, *host = strchr(job, '@');
-        if (host && strcmp(host + 1, name) == 0 &&
-            !query_run(store, error, NULL, "DELETE FROM job WHERE name = $1", TEXT(job)))
-            return false;
-    }
-    return jobs != NULL;
+                       query_change_one(store, error, fail(error, FAIL_MISSING, "there is no host %s", name),
+                                        "UPDATE host SET draining = $2 WHERE name = $1", TEXT(name),
+                                        INTEGER(draining)));
 }
 
 Host *host_find_dead(Store *store, const char *name, GError **error)
@@ -282,8 +262,17 @@ bool host_remove(Store *store, const char *name, GError **error)
     if (!write.begun)
         return false;
     g_autoptr(Host) host = host_find_dead(store, name, error);
-    return host && remove_jobs(store, name, error) && withdraw_issues(store, name, error) &&
-           canary_forget(store, name, 0, 0, error) &&
+    g_autoptr(GPtrArray) jobs = host ? task_job_all(store, error) : NULL;
+    if (!jobs)
+        return false;
+    for (guint at = 0; at < jobs->len; at++) {
+        const char *job = ((const TaskJob *)jobs->pdata[at])->name, *of = strchr(job, '@');
+        /* The records of jobs that each host does for itself end in its name (runners/task). */
+        if (of && strcmp(of + 1, name) == 0 &&
+            !query_run(store, error, NULL, "DELETE FROM job WHERE name = $1", TEXT(job)))
+            return false;
+    }
+    return withdraw_issues(store, name, error) && canary_forget(store, name, 0, 0, error) &&
            query_run(store, error, NULL, "DELETE FROM claim WHERE host = $1", TEXT(name)) &&
            query_run(store, error, NULL, "DELETE FROM host WHERE name = $1", TEXT(name)) && write_end(&write, error);
 }
@@ -318,16 +307,24 @@ static bool read_claim(Store *store, const char *what, HostClaim *claim, GError 
     return step != STEP_FAILED;
 }
 
-static bool take_claim(Store *store, const char *what, const char *name, int64_t epoch, bool *held, GError **error)
+bool host_claim(Store *store, const char *what, const char *name, int64_t epoch, bool *held, GError **error)
 {
     int64_t now, changed = 0;
-    g_auto(HostClaim) claim = {0};
-    *held = false;
-    if (!read_claim(store, what, &claim, error) || !host_clock(store, &now, error))
+    g_auto(HostClaim) claim = {0}, again = {0};
+    if (!read_claim(store, what, &claim, error))
         return false;
-    if (claim.living) {
-        *held = strcmp(claim.host, name) == 0 && claim.epoch == epoch;
+    *held = claim.living && strcmp(claim.host, name) == 0 && claim.epoch == epoch;
+    if (claim.living)
         return true;
+
+    /* Nobody has it, and another host may just take it: the transaction looks once more. */
+    *held = false;
+    g_auto(Write) write = write_begin(store, WRITE_PEOPLE, error);
+    if (!write.begun || !read_claim(store, what, &again, error) || !host_clock(store, &now, error))
+        return false;
+    if (again.living) {
+        *held = strcmp(again.host, name) == 0 && again.epoch == epoch;
+        return write_end(&write, error);
     }
     bool done = query_run(store, error, &changed,
                           "INSERT INTO claim (what, host, epoch, since) SELECT $1, name, epoch, $4 FROM host "
@@ -335,47 +332,100 @@ static bool take_claim(Store *store, const char *what, const char *name, int64_t
                           "ON CONFLICT (what) DO UPDATE SET host = $2, epoch = $3, since = $4",
                           TEXT(what), TEXT(name), INTEGER(epoch), INTEGER(now));
     *held = changed > 0;
-    return done;
+    return done && write_end(&write, error);
 }
 
-bool host_claim(Store *store, const char *what, const char *name, int64_t epoch, bool *held, GError **error)
+/* ---- the part of the limits toward other sites' servers ---- */
+
+#define EPSILON 1e-9   /* three thirds are a whole */
+#define PARTS_MAX 1000 /* nothing is divided further */
+
+typedef struct Division {
+    int64_t hosts; /* that have a part or are to have one */
+    bool alone;    /* no other host is known */
+    double taken;  /* of the whole, by the other ones */
+} Division;
+
+static bool divide(Store *store, const Host *host, Division *division, GError **error)
 {
-    g_auto(HostClaim) claim = {0};
-    if (!read_claim(store, what, &claim, error))
+    g_autoptr(GPtrArray) hosts = host_all(store, error);
+    if (!hosts)
         return false;
-    *held = claim.living && strcmp(claim.host, name) == 0 && claim.epoch == epoch;
-    return claim.living || STORE_WRITE_PEOPLE(store, error, take_claim(store, what, name, epoch, held, error));
+    *division = (Division){.hosts = 1, .alone = true};
+    for (guint at = 0; at < hosts->len; at++) {
+        const Host *other = hosts->pdata[at];
+        bool holds = other->parts > 0 && (other->living || other->share_until > other->read_at);
+        if (strcmp(other->name, host->name) == 0)
+            continue;
+        division->alone = false;
+        division->hosts += other->living || holds;
+        division->taken += holds ? 1.0 / (double)other->parts : 0;
+    }
+    return true;
+}
+
+bool host_share_due(Store *store, const Host *host, int64_t *parts, bool *alone, GError **error)
+{
+    Division division;
+    if (!divide(store, host, &division, error))
+        return false;
+    *parts = division.hosts;
+    *alone = division.alone;
+    return true;
+}
+
+/* One statement and no transaction, so that it waits for nobody who writes. */
+bool host_share_lower(Store *store, Host *host, int64_t parts, GError **error)
+{
+    if (!query_change_one(store, error,
+                          fail(error, FAIL_RACE, "the host %s was removed, or started elsewhere", host->name),
+                          "UPDATE host SET parts = $4 WHERE name = $1 AND epoch = $2 AND spool = $3", TEXT(host->name),
+                          INTEGER(host->epoch), TEXT(host->spool), INTEGER(parts)))
+        return false;
+    host->parts = parts;
+    return true;
+}
+
+bool host_share_raise(Store *store, Host *host, GError **error)
+{
+    g_auto(Write) write = write_begin(store, WRITE_PEOPLE, error);
+    if (!write.begun)
+        return false;
+    Division division;
+    if (!divide(store, host, &division, error))
+        return false;
+    double left = 1 - division.taken;
+    if (left < 1.0 / PARTS_MAX)
+        return write_end(&write, error);
+    int64_t left_parts = (int64_t)(1 / left - EPSILON) + 1; /* rounded up */
+    int64_t parts = MAX(division.hosts, left_parts);
+    return ((host->parts > 0 && host->parts <= parts) || host_share_lower(store, host, parts, error)) &&
+           write_end(&write, error);
 }
 
 /* ---- the site ---- */
 
-static char *read_site(Store *store, GError **error)
+/* *id is NULL where the site has none yet; g_free(). */
+static bool read_site(Store *store, char **id, GError **error)
 {
     g_autoptr(Query) query = query_start(store, error, "SELECT id FROM site", NULL, 0);
-    return query_step(query, error) == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
-}
-
-/* Two may ask first at the same time: the second finds the first one's. */
-static bool make_site(Store *store, GError **error)
-{
-    g_autoptr(GError) fault = NULL;
-    g_autofree char *there = read_site(store, &fault), *id = random_word();
-    if (fault)
-        g_propagate_error(error, g_steal_pointer(&fault));
-    else if (!there)
-        return query_run(store, error, NULL, "INSERT INTO site (id) VALUES ($1)", TEXT(id));
-    return there != NULL;
+    Step step = query_step(query, error);
+    *id = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
+    return step != STEP_FAILED;
 }
 
 char *host_site(Store *store, GError **error)
 {
-    g_autoptr(GError) fault = NULL;
-    char *id = read_site(store, &fault);
-    if (id)
-        return id;
-    if (fault) {
-        g_propagate_error(error, g_steal_pointer(&fault));
+    g_autofree char *id = NULL;
+    if (!read_site(store, &id, error) || id)
+        return g_steal_pointer(&id);
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun || !read_site(store, &id, error))
         return NULL;
+    if (!id) { /* two may ask first at the same time: the second finds the first one's */
+        id = random_word();
+        if (!query_run(store, error, NULL, "INSERT INTO site (id) VALUES ($1)", TEXT(id)))
+            return NULL;
     }
-    return STORE_WRITE(store, error, make_site(store, error)) ? read_site(store, error) : NULL;
+    return write_end(&write, error) ? g_steal_pointer(&id) : NULL;
 }

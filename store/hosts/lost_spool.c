@@ -62,11 +62,9 @@ static const struct {
 
 static const RowField thing_row[] = {ROW(LostThing, list_id), ROW(LostThing, name), ROW(LostThing, time)};
 
-static void thing_free(void *data)
+static void thing_free(void *thing)
 {
-    LostThing *thing = data;
-    row_clear(thing_row, thing);
-    g_free(thing);
+    row_free(thing_row, (LostThing *)thing);
 }
 
 void lost_spool_clear(LostSpool *lost)

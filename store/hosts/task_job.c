@@ -12,10 +12,9 @@ static const RowField job_row[] = {ROW(TaskJob, name),     ROW(TaskJob, started_
                                    ROW(TaskJob, due_at),   ROW(TaskJob, done),       ROW(TaskJob, runs),
                                    ROW(TaskJob, failures), ROW(TaskJob, fault)};
 
-static void job_free(void *job)
+static void job_free(TaskJob *job)
 {
-    row_clear(job_row, job);
-    g_free(job);
+    row_free(job_row, job);
 }
 
 bool task_job_take(Store *store, const char *name, int64_t now, int64_t due_at, bool *taken, GError **error)
@@ -77,17 +76,12 @@ static bool is_nobodys(const TaskJob *job, const GPtrArray *jobs, const GPtrArra
     return false;
 }
 
-static GPtrArray *read_all(Store *store, GError **error)
+GPtrArray *task_job_all(Store *store, GError **error)
 {
     g_autoptr(Query) query = query_start(store, error,
                                          "SELECT name, started_at, ended_at, due_at, done, runs, failures, fault "
                                          "FROM job ORDER BY name", NULL, 0);
-    return row_all(query, TaskJob, job_row, job_free, error);
-}
-
-GPtrArray *task_job_all(Store *store, GError **error)
-{
-    g_autoptr(GPtrArray) jobs = read_all(store, error);
+    g_autoptr(GPtrArray) jobs = row_all(query, TaskJob, job_row, job_free, error);
     g_autoptr(GPtrArray) hosts = jobs ? host_all(store, error) : NULL;
     for (guint at = 0; hosts && at < jobs->len; at++) {
         TaskJob *job = jobs->pdata[at];

@@ -18,10 +18,7 @@ static const RowField domain_row[] = {ROW(Domain, mail_host), ROW(Domain, descri
 
 void domain_free(Domain *domain)
 {
-    if (!domain)
-        return;
-    row_clear(domain_row, domain);
-    g_free(domain);
+    row_free(domain_row, domain);
 }
 
 static char *checked(const char *mail_host, GError **error)
@@ -34,21 +31,12 @@ static char *checked(const char *mail_host, GError **error)
     return NULL;
 }
 
-/* How many rows the statement counts for one domain name. */
-static bool counted(Store *store, const char *sql, const char *mail_host, int64_t *count, GError **error)
-{
-    return query_number(store, error, count, sql, TEXT(mail_host));
-}
-
 bool domain_answers(Store *store, const char *name, bool *answers, GError **error)
 {
-    int64_t count = 0;
     *answers = false;
     g_autofree char *folded = g_utf8_validate(name, -1, NULL) ? g_utf8_strdown(name, -1) : g_strdup("");
-    if (!counted(store, "SELECT count(*) FROM domain WHERE mail_host = $1 OR alias_domain = $1", folded, &count, error))
-        return false;
-    *answers = count > 0;
-    return true;
+    return query_exists(store, error, answers, "SELECT 1 FROM domain WHERE mail_host = $1 OR alias_domain = $1 LIMIT 1",
+                        TEXT(folded));
 }
 
 static bool free_name(Store *store, const char *name, GError **error)
@@ -76,14 +64,6 @@ static bool ids_are_free(Store *store, const char *name, GError **error)
                 "same one; remove that list first", query_text(query, 0), name);
 }
 
-static bool insert(Store *store, const char *name, const char *description, GError **error)
-{
-    int64_t key = store_key_new(store, error);
-    return key != 0 && free_name(store, name, error) && ids_are_free(store, name, error) &&
-           query_run(store, error, NULL, "INSERT INTO domain (mail_host, description, key) VALUES ($1, $2, $3)",
-                     TEXT(name), TEXT(description ? description : ""), INTEGER(key));
-}
-
 /* May a server elsewhere send mail to this domain? The name is in lower case and in ASCII. It needs two labels or more,
  * of letters, digits and "-" (RFC 5321, 4.1.2), and a last one that is not a number, as that of an IP address is. */
 static bool is_mail_domain(const char *name)
@@ -98,29 +78,26 @@ static bool is_mail_domain(const char *name)
            strspn(labels[count - 1], "0123456789") < strlen(labels[count - 1]);
 }
 
-/* It stands in header fields and in senders, which are ASCII to most of the world. */
-static char *checked_host(const char *mail_host, GError **error)
+bool domain_create(Store *store, const char *mail_host, const char *description, GError **error)
 {
     g_autofree char *name = checked(mail_host, error);
     if (!name)
-        return NULL;
+        return false;
+    /* It stands in header fields and in senders, which are ASCII to most of the world. */
     if (!g_str_is_ascii(name))
-        fail(error, FAIL_NEVER, "the domain %s must be written in ASCII, as the xn-- name that it has in the DNS",
-             name);
-    else if (!is_mail_domain(name))
-        fail(error, FAIL_NEVER,
-             "%s can be no domain of mail; allowed is a name with a dot, such as lists.example.com, of letters, digits "
-             "and -",
-             name);
-    else
-        return g_steal_pointer(&name);
-    return NULL;
-}
-
-bool domain_create(Store *store, const char *mail_host, const char *description, GError **error)
-{
-    g_autofree char *name = checked_host(mail_host, error);
-    return name && STORE_CHANGE(store, error, insert(store, name, description, error));
+        return fail(error, FAIL_NEVER,
+                    "the domain %s must be written in ASCII, as the xn-- name that it has in the DNS", name);
+    if (!is_mail_domain(name))
+        return fail(error, FAIL_NEVER,
+                    "%s can be no domain of mail; allowed is a name with a dot, such as lists.example.com, of letters, "
+                    "digits and -",
+                    name);
+    int64_t key;
+    return STORE_CHANGE(
+        store, error,
+        (key = store_key_new(store, error)) != 0 && free_name(store, name, error) && ids_are_free(store, name, error) &&
+            query_run(store, error, NULL, "INSERT INTO domain (mail_host, description, key) VALUES ($1, $2, $3)",
+                      TEXT(name), TEXT(description ? description : ""), INTEGER(key)));
 }
 
 bool domain_remove(Store *store, const char *mail_host, GError **error)
@@ -131,7 +108,7 @@ bool domain_remove(Store *store, const char *mail_host, GError **error)
     if (!write.begun)
         return false;
     store_changed(store);
-    if (!counted(store, "SELECT count(*) FROM list WHERE mail_host = $1", name, &lists, error))
+    if (!query_number(store, error, &lists, "SELECT count(*) FROM list WHERE mail_host = $1", TEXT(name)))
         return false;
     if (lists > 0)
         return fail(error, FAIL_NEVER, "the domain %s still has lists (%" G_GINT64_FORMAT "); remove them first", name,
@@ -149,35 +126,21 @@ bool domain_set_alias(Store *store, const char *mail_host, const char *alias_dom
     g_autofree char *alias = alias_domain ? checked(alias_domain, error) : NULL;
     if (alias_domain && !alias)
         return false;
-    int64_t changed = 0;
-    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
-    if (!write.begun)
-        return false;
-    store_changed(store);
-    if (!query_run(store, error, &changed, "UPDATE domain SET alias_domain = NULL WHERE mail_host = $1", TEXT(name)))
-        return false;
-    if (changed == 0)
-        return fail(error, FAIL_MISSING, "there is no domain %s", name);
-    return (!alias || (free_name(store, alias, error) &&
-                       query_run(store, error, NULL, "UPDATE domain SET alias_domain = $2 WHERE mail_host = $1",
-                                 TEXT(name), TEXT(alias)))) &&
-           write_end(&write, error);
+    return STORE_CHANGE(
+        store, error,
+        query_change_one(store, error, fail(error, FAIL_MISSING, "there is no domain %s", name),
+                         "UPDATE domain SET alias_domain = NULL WHERE mail_host = $1", TEXT(name)) &&
+            (!alias || (free_name(store, alias, error) &&
+                        query_run(store, error, NULL, "UPDATE domain SET alias_domain = $2 WHERE mail_host = $1",
+                                  TEXT(name), TEXT(alias)))));
 }
 
 bool domain_set_description(Store *store, const char *mail_host, const char *description, GError **error)
 {
     g_autofree char *name = g_utf8_strdown(mail_host, -1);
-    int64_t changed = 0;
-    return query_run(store, error, &changed, "UPDATE domain SET description = $2 WHERE mail_host = $1", TEXT(name),
-                     TEXT(description ? description : "")) &&
-           (changed > 0 || fail(error, FAIL_MISSING, "there is no domain %s", name));
-}
-
-static void *read_row(Query *query)
-{
-    Domain *domain = g_new0(Domain, 1);
-    row_read(query, 0, domain_row, domain);
-    return domain;
+    return query_change_one(store, error, fail(error, FAIL_MISSING, "there is no domain %s", name),
+                            "UPDATE domain SET description = $2 WHERE mail_host = $1", TEXT(name),
+                            TEXT(description ? description : ""));
 }
 
 Domain *domain_find(Store *store, const char *mail_host, GError **error)
@@ -185,10 +148,7 @@ Domain *domain_find(Store *store, const char *mail_host, GError **error)
     g_autofree char *name = g_utf8_strdown(mail_host, -1);
     g_autoptr(Query) query = query_open(
         store, error, "SELECT mail_host, description, alias_domain FROM domain WHERE mail_host = $1", TEXT(name));
-    Step step = query_step(query, error);
-    if (step == STEP_DONE)
-        fail(error, FAIL_MISSING, "there is no domain %s", name);
-    return step == STEP_ROW ? read_row(query) : NULL;
+    return row_find(query, Domain, domain_row, fail(error, FAIL_MISSING, "there is no domain %s", name), error);
 }
 
 /* ---- owners ---- */
@@ -246,5 +206,5 @@ GPtrArray *domain_all(Store *store, GError **error)
 {
     g_autoptr(Query) query = query_start(
         store, error, "SELECT mail_host, description, alias_domain FROM domain ORDER BY mail_host", NULL, 0);
-    return row_collect(query, read_row, (GDestroyNotify)domain_free, error);
+    return row_all(query, Domain, domain_row, domain_free, error);
 }

@@ -45,13 +45,6 @@ static bool allowed(const HeaderMatch *match, GError **error)
     return pattern_valid(match->pattern, error);
 }
 
-static bool count_rows(Store *store, int64_t scope, int64_t *count, GError **error)
-{
-    return query_number(store, error, count,
-                        "SELECT COALESCE(max(position), -1) + 1 FROM header_match WHERE COALESCE(list, 0) = $1",
-                        INTEGER(scope));
-}
-
 /* Is there another row, not that of key, with this field and pattern? */
 static bool is_new(Store *store, int64_t scope, const HeaderMatch *match, int64_t key, GError **error)
 {
@@ -76,8 +69,11 @@ static bool shift(Store *store, int64_t scope, int64_t position, int by, GError 
 
 static bool insert(Store *store, int64_t scope, HeaderMatch *match, GError **error)
 {
-    int64_t count, key = store_key_new(store, error);
-    if (key == 0 || !is_new(store, scope, match, 0, error) || !count_rows(store, scope, &count, error))
+    int64_t count = 0, key = store_key_new(store, error);
+    if (key == 0 || !is_new(store, scope, match, 0, error) ||
+        !query_number(store, error, &count,
+                      "SELECT COALESCE(max(position), -1) + 1 FROM header_match WHERE COALESCE(list, 0) = $1",
+                      INTEGER(scope)))
         return false;
     if (count >= LIST_PATTERNS_MAX)
         return fail(error, FAIL_NEVER, "there are %d header matches already, as many as may be", LIST_PATTERNS_MAX);
@@ -116,43 +112,33 @@ static bool no_row(int64_t position, GError **error)
 
 static bool delete_row(Store *store, int64_t scope, int64_t position, GError **error)
 {
-    int64_t removed = 0;
-    if (!query_run(store, error, &removed, "DELETE FROM header_match WHERE COALESCE(list, 0) = $1 AND position = $2",
-                   INTEGER(scope), INTEGER(position)))
-        return false;
-    return removed > 0 ? shift(store, scope, position + 1, -1, error) : no_row(position, error);
-}
-
-static bool find_key(Store *store, int64_t scope, int64_t position, int64_t *key, GError **error)
-{
-    g_autoptr(Query) query =
-        query_open(store, error, "SELECT key FROM header_match WHERE COALESCE(list, 0) = $1 AND position = $2",
-                   INTEGER(scope), INTEGER(position));
-    Step step = query_step(query, error);
-    if (step == STEP_ROW)
-        *key = query_integer(query, 0);
-    return step == STEP_ROW || (step == STEP_DONE && no_row(position, error));
-}
-
-static bool replace(Store *store, int64_t scope, int64_t position, HeaderMatch *match, GError **error)
-{
-    int64_t key = 0;
-    if (!find_key(store, scope, position, &key, error) || !is_new(store, scope, match, key, error))
-        return false;
-    if (match->position < 0)
-        match->position = position;
-    return delete_row(store, scope, position, error) && insert(store, scope, match, error);
+    return query_change_one(store, error, no_row(position, error),
+                            "DELETE FROM header_match WHERE COALESCE(list, 0) = $1 AND position = $2", INTEGER(scope),
+                            INTEGER(position)) &&
+           shift(store, scope, position + 1, -1, error);
 }
 
 bool header_match_change(Store *store, int64_t position, HeaderMatch *match, GError **error)
 {
-    int64_t scope;
+    int64_t scope, key = 0;
     if (!allowed(match, error))
         return false;
     lower(match);
-    return STORE_CHANGE(store, error,
-                        list_scope(store, match->list_id, &scope, error) &&
-                            replace(store, scope, position, match, error));
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
+    store_changed(store);
+    if (!list_scope(store, match->list_id, &scope, error) ||
+        !query_number(store, error, &key, "SELECT key FROM header_match WHERE COALESCE(list, 0) = $1 AND position = $2",
+                      INTEGER(scope), INTEGER(position)))
+        return false;
+    if (key == 0)
+        return no_row(position, error);
+    if (!is_new(store, scope, match, key, error))
+        return false;
+    if (match->position < 0)
+        match->position = position;
+    return delete_row(store, scope, position, error) && insert(store, scope, match, error) && write_end(&write, error);
 }
 
 bool header_match_remove(Store *store, const char *list_id, int64_t position, GError **error)
@@ -163,30 +149,34 @@ bool header_match_remove(Store *store, const char *list_id, int64_t position, GE
     return STORE_CHANGE(store, error, delete_row(store, scope, position, error));
 }
 
-/* Closes the gaps. */
-static bool renumber(Store *store, int64_t scope, GError **error)
-{
-    g_autoptr(Query) query = query_open(
-        store, error, "SELECT key FROM header_match WHERE COALESCE(list, 0) = $1 ORDER BY position", INTEGER(scope));
-    g_autoptr(GArray) keys = row_integers(query, error);
-    g_clear_pointer(&query, query_free);
-    for (unsigned at = 0; keys && at < keys->len; at++)
-        if (!query_run(store, error, NULL, "UPDATE header_match SET position = $2 WHERE key = $1",
-                       INTEGER(g_array_index(keys, int64_t, at)), INTEGER(at)))
-            return false;
-    return keys != NULL;
-}
-
 bool header_match_clear(Store *store, const char *list_id, const char *tag, int64_t *removed, GError **error)
 {
     int64_t scope;
     if (!list_scope(store, list_id, &scope, error))
         return false;
-    return STORE_CHANGE(store, error,
-                        query_run(store, error, removed,
-                                  "DELETE FROM header_match WHERE COALESCE(list, 0) = $1 AND ($2 IS NULL OR tag = $2)",
-                                  INTEGER(scope), TEXT(tag)) &&
-                            (!tag || renumber(store, scope, error)));
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun)
+        return false;
+    store_changed(store);
+    if (!query_run(store, error, removed,
+                   "DELETE FROM header_match WHERE COALESCE(list, 0) = $1 AND ($2 IS NULL OR tag = $2)", INTEGER(scope),
+                   TEXT(tag)))
+        return false;
+    if (!tag)
+        return write_end(&write, error);
+
+    /* Rows of other tags are left, and close the gaps between them. */
+    g_autoptr(Query) query = query_open(
+        store, error, "SELECT key FROM header_match WHERE COALESCE(list, 0) = $1 ORDER BY position", INTEGER(scope));
+    g_autoptr(GArray) keys = row_integers(query, error);
+    g_clear_pointer(&query, query_free);
+    if (!keys)
+        return false;
+    for (unsigned at = 0; at < keys->len; at++)
+        if (!query_run(store, error, NULL, "UPDATE header_match SET position = $2 WHERE key = $1",
+                       INTEGER(g_array_index(keys, int64_t, at)), INTEGER(at)))
+            return false;
+    return write_end(&write, error);
 }
 
 static HeaderMatch *read_row(Query *query, const char *list_id)

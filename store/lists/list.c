@@ -57,19 +57,88 @@ void list_free(List *list)
     g_free(list);
 }
 
-/* ---- reading ---- */
+/* ---- short names ---- */
 
-static bool read_settings(Store *store, List *list, int64_t key, GError **error)
+/* A short name is for addresses in which the name leaves no room for the rest: up to 16 of the name's first letters and
+ * digits, for people, a dot, and the list's key in base32, by which it is found.
+ *
+ *   announcements-of-the-departments  ->  announcementsoft.a2npzykw5hpqe
+ */
+#define WORD_CHARS 16
+#define KEY_CHARS 13 /* of five bits */
+#define SHORT_SIZE (WORD_CHARS + 1 + KEY_CHARS + 1)
+
+static const char alphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
+
+static void write_short(const char *name, int64_t key, char text[SHORT_SIZE])
 {
-    list_settings_default(list);
-    g_autoptr(Query) query =
-        query_open(store, error, "SELECT name, value FROM list_setting WHERE list = $1", INTEGER(key));
-    Step step = STEP_FAILED;
-    /* A setting of a newer or older program is no reason to refuse mail. */
-    while ((step = query_step(query, error)) == STEP_ROW)
-        list_setting_apply(list, query_text(query, 0), query_text(query, 1));
-    return step == STEP_DONE;
+    char *to = text;
+    for (; *name && to < text + WORD_CHARS; name++)
+        if (g_ascii_isalnum(*name))
+            *to++ = g_ascii_tolower(*name);
+    *to++ = '.';
+    for (int place = KEY_CHARS - 1; place >= 0; place--)
+        *to++ = alphabet[(uint64_t)key >> (5 * place) & 31];
+    *to = '\0';
 }
+
+char *list_local(const List *list, const char *suffix, size_t room)
+{
+    int64_t key;
+    char brief[SHORT_SIZE];
+    const char *dash = suffix ? "-" : "", *ending = suffix ? suffix : "";
+    g_autofree char *usual = g_strconcat(list->list_name, dash, ending, NULL);
+    if (strlen(usual) <= room || !store_id_key(list->id, &key))
+        return g_steal_pointer(&usual);
+    write_short(list->list_name, key, brief);
+    return g_strconcat(brief, dash, ending, NULL);
+}
+
+char *list_address(const List *list, const char *suffix)
+{
+    g_autofree char *local = list_local(list, suffix, LIST_LOCAL_MAX);
+    return g_strconcat(local, "@", list->mail_host, NULL);
+}
+
+/* The key that a short name ends in; false: it is none. The caller looks whether the list's own is that name. */
+static bool read_key(const char *name, int64_t *key)
+{
+    const char *dot = strchr(name, '.');
+    if (!dot || dot - name > WORD_CHARS || strlen(dot + 1) != KEY_CHARS)
+        return false;
+    uint64_t number = 0;
+    for (const char *at = dot + 1; *at; at++) {
+        const char *digit = strchr(alphabet, *at);
+        if (!digit)
+            return false;
+        number = number << 5 | (uint64_t)(digit - alphabet);
+    }
+    *key = (int64_t)number;
+    return true;
+}
+
+/* The list of a short name at host (in lower case; a domain or the alias of one); *list_id is NULL: there is none. */
+static bool find_short(Store *store, const char *name, const char *host, char **list_id, GError **error)
+{
+    int64_t key;
+    *list_id = NULL;
+    if (!read_key(name, &key))
+        return true;
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT list_id, list_name FROM list WHERE key = $1 AND mail_host = "
+                                        "COALESCE((SELECT mail_host FROM domain WHERE alias_domain = $2), $2)",
+                                        INTEGER(key), TEXT(host));
+    Step step = query_step(query, error);
+    char expected[SHORT_SIZE];
+    if (step == STEP_ROW) {
+        write_short(query_text(query, 1), key, expected);
+        if (strcmp(expected, name) == 0)
+            *list_id = g_strdup(query_text(query, 0));
+    }
+    return step != STEP_FAILED;
+}
+
+/* ---- reading ---- */
 
 /* From a row of COLUMNS, without its settings. */
 static List *read_columns(Query *query)
@@ -88,25 +157,27 @@ static List *read_columns(Query *query)
     return list;
 }
 
-static List *read_row(Store *store, Query *query, GError **error)
+static List *read_row(Store *store, Query *row, GError **error)
 {
-    g_autoptr(List) list = read_columns(query);
-    return read_settings(store, list, query_integer(query, 0), error) ? g_steal_pointer(&list) : NULL;
-}
-
-static List *read_one(Store *store, const char *sql, const char *text, GError **error)
-{
-    g_autofree char *folded = g_utf8_validate(text, -1, NULL) ? g_utf8_strdown(text, -1) : g_strdup("");
-    g_autoptr(Query) query = query_open(store, error, sql, TEXT(folded));
-    Step step = query_step(query, error);
-    if (step == STEP_DONE)
-        fail(error, FAIL_MISSING, "there is no list %s", text);
-    return step == STEP_ROW ? read_row(store, query, error) : NULL;
+    g_autoptr(List) list = read_columns(row);
+    list_settings_default(list);
+    g_autoptr(Query) query = query_open(store, error, "SELECT name, value FROM list_setting WHERE list = $1",
+                                        INTEGER(query_integer(row, 0)));
+    Step step;
+    /* A setting of a newer or older program is no reason to refuse mail. */
+    while ((step = query_step(query, error)) == STEP_ROW)
+        list_setting_apply(list, query_text(query, 0), query_text(query, 1));
+    return step == STEP_DONE ? g_steal_pointer(&list) : NULL;
 }
 
 List *list_by_id(Store *store, const char *list_id, GError **error)
 {
-    return read_one(store, COLUMNS "WHERE list_id = $1", list_id, error);
+    g_autofree char *folded = g_utf8_validate(list_id, -1, NULL) ? g_utf8_strdown(list_id, -1) : g_strdup("");
+    g_autoptr(Query) query = query_open(store, error, COLUMNS "WHERE list_id = $1", TEXT(folded));
+    Step step = query_step(query, error);
+    if (step == STEP_DONE)
+        fail(error, FAIL_MISSING, "there is no list %s", list_id);
+    return step == STEP_ROW ? read_row(store, query, error) : NULL;
 }
 
 List *list_by_address(Store *store, const char *posting_address, GError **error)
@@ -128,43 +199,34 @@ List *list_find(Store *store, const char *text, GError **error)
     return strchr(text, '@') ? list_by_address(store, text, error) : list_by_id(store, text, error);
 }
 
-/* The List-Id of the first row; NULL where the domain of the second is as good. */
-static char *first_of(Query *query, const char *domain, GError **error)
-{
-    Step step = query_step(query, error);
-    g_autofree char *list_id = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
-    bool chosen = list_id && g_ascii_strcasecmp(query_text(query, 1), domain) == 0;
-    if (list_id && !chosen)
-        step = query_step(query, error);
-    return chosen || step == STEP_DONE ? g_steal_pointer(&list_id) : NULL;
-}
-
 List *list_by_name(Store *store, const char *name, const char *domain, GError **error)
 {
-    GError *why = NULL;
-    g_autofree char *folded = g_utf8_strdown(name, -1), *host = g_ascii_strdown(domain, -1);
-    g_autoptr(Query) query = query_open(store, &why,
-                                        "SELECT list_id, mail_host FROM list WHERE list_name = $1 OR "
-                                        "list_id = $1 || '.' || mail_host ORDER BY mail_host <> $2, mail_host LIMIT 2",
-                                        TEXT(folded), TEXT(host));
-    g_autofree char *list_id = first_of(query, host, &why);
-    if (why) {
-        g_propagate_error(error, why);
-        return NULL;
+    g_autofree char *folded = g_utf8_strdown(name, -1), *host = g_ascii_strdown(domain, -1), *list_id = NULL;
+    {
+        g_autoptr(Query)
+            query = query_open(store, error,
+                               "SELECT list_id, mail_host FROM list WHERE list_name = $1 OR "
+                               "list_id = $1 || '.' || mail_host ORDER BY mail_host <> $2, mail_host LIMIT 2",
+                               TEXT(folded), TEXT(host));
+        Step step = query_step(query, error);
+        if (step == STEP_ROW) {
+            list_id = g_strdup(query_text(query, 0));
+            /* In another domain it is meant only where no further one is as good. */
+            if (g_ascii_strcasecmp(query_text(query, 1), host) != 0 && (step = query_step(query, error)) == STEP_ROW)
+                g_clear_pointer(&list_id, g_free);
+        }
+        if (step == STEP_FAILED)
+            return NULL;
     }
     if (!list_id)
         fail(error, FAIL_MISSING, "there is no list %s, or there are several", name);
     return list_id ? list_by_id(store, list_id, error) : NULL;
 }
 
-/* A list that was renamed keeps its List-Id: *list_id, where that is made of this name and domain. */
-static bool find_renamed(Store *store, const char *name, const char *host, char **list_id, GError **error)
+/* The List-Id of the first row, g_free(); NULL: there is none. The query is freed. */
+static bool take_list_id(Query *query, char **list_id, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT list_id FROM list WHERE list_id = $1 || '.' || (SELECT mail_host FROM "
-                                        "domain WHERE mail_host = COALESCE((SELECT mail_host FROM domain WHERE "
-                                        "alias_domain = $2), $2)) AND list_id <> list_name || '.' || mail_host",
-                                        TEXT(name), TEXT(host));
+    g_autoptr(Query) taken = query;
     Step step = query_step(query, error);
     *list_id = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
     return step != STEP_FAILED;
@@ -177,15 +239,21 @@ bool list_exists(Store *store, const char *local, const char *domain, bool *exis
         *list_id = NULL;
     if (!g_utf8_validate(local, -1, NULL) || !g_utf8_validate(domain, -1, NULL))
         return true;
-    g_autofree char *name = g_utf8_strdown(local, -1), *host = g_utf8_strdown(domain, -1);
-    g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT list_id FROM list WHERE list_name = $1 AND mail_host = "
-                                        "COALESCE((SELECT mail_host FROM domain WHERE alias_domain = $2), $2)",
-                                        TEXT(name), TEXT(host));
-    Step step = query_step(query, error);
-    g_autofree char *found = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
-    if (step == STEP_FAILED || (!found && !list_short_find(store, name, host, &found, error)) ||
-        (!found && !find_renamed(store, name, host, &found, error)))
+    g_autofree char *name = g_utf8_strdown(local, -1), *host = g_utf8_strdown(domain, -1), *found = NULL;
+    if (!take_list_id(query_open(store, error,
+                                 "SELECT list_id FROM list WHERE list_name = $1 AND mail_host = "
+                                 "COALESCE((SELECT mail_host FROM domain WHERE alias_domain = $2), $2)",
+                                 TEXT(name), TEXT(host)),
+                      &found, error) ||
+        (!found && !find_short(store, name, host, &found, error)))
+        return false;
+    /* A list that was renamed keeps its List-Id, which is made of this name and domain. */
+    if (!found && !take_list_id(query_open(store, error,
+                                           "SELECT list_id FROM list WHERE list_id = $1 || '.' || (SELECT mail_host "
+                                           "FROM domain WHERE mail_host = COALESCE((SELECT mail_host FROM domain WHERE "
+                                           "alias_domain = $2), $2)) AND list_id <> list_name || '.' || mail_host",
+                                           TEXT(name), TEXT(host)),
+                                &found, error))
         return false;
     *exists = found != NULL;
     if (list_id)
@@ -226,28 +294,6 @@ bool list_each(Store *store, const char *domain, ListEach *each, void *data, GEr
     "WHERE ($1 IS NULL OR mail_host = $1) AND ($2 = 0 OR NOT EXISTS (SELECT 1 FROM list_setting s WHERE " \
     "s.list = list.key AND s.name = 'advertised' AND s.value = 'no')) "
 
-/* Read the settings of all lists of a page at once; they stand in order, and known has them by their keys. */
-static bool read_page_settings(Store *store, const Value criteria[2], const GPtrArray *lists, GHashTable *known,
-                               GError **error)
-{
-    if (lists->len == 0)
-        return true;
-    const List *first = lists->pdata[0], *last = lists->pdata[lists->len - 1];
-    const Value values[] = {criteria[0], criteria[1], TEXT(first->list_id), TEXT(last->list_id)};
-    g_autoptr(Query) query = query_start(store, error,
-                                         "SELECT own.list, own.name, own.value FROM list JOIN list_setting own ON "
-                                         "own.list = list.key " CRITERIA "AND list_id >= $3 AND list_id <= $4",
-                                         values, G_N_ELEMENTS(values));
-    Step step;
-    while ((step = query_step(query, error)) == STEP_ROW) {
-        int64_t key = query_integer(query, 0);
-        List *list = g_hash_table_lookup(known, &key);
-        if (list) /* it may have been made since */
-            list_setting_apply(list, query_text(query, 1), query_text(query, 2));
-    }
-    return step == STEP_DONE;
-}
-
 GPtrArray *list_page(Store *store, const ListCriteria *criteria, const char *after, int64_t skip, unsigned limit,
                      GError **error)
 {
@@ -266,7 +312,22 @@ GPtrArray *list_page(Store *store, const ListCriteria *criteria, const char *aft
         g_ptr_array_add(lists, list);
         g_hash_table_insert(known, g_memdup2(&key, sizeof(key)), list);
     }
-    return step == STEP_DONE && read_page_settings(store, wanted, lists, known, error) ? g_steal_pointer(&lists) : NULL;
+    if (step != STEP_DONE || lists->len == 0)
+        return step == STEP_DONE ? g_steal_pointer(&lists) : NULL;
+
+    /* The settings of all lists of the page are read at once; the lists stand in order. */
+    const List *first = lists->pdata[0], *last = lists->pdata[lists->len - 1];
+    g_autoptr(Query) settings = query_open(store, error,
+                                           "SELECT own.list, own.name, own.value FROM list JOIN list_setting own ON "
+                                           "own.list = list.key " CRITERIA "AND list_id >= $3 AND list_id <= $4",
+                                           wanted[0], wanted[1], TEXT(first->list_id), TEXT(last->list_id));
+    while ((step = query_step(settings, error)) == STEP_ROW) {
+        int64_t key = query_integer(settings, 0);
+        List *list = g_hash_table_lookup(known, &key);
+        if (list) /* it may have been made since */
+            list_setting_apply(list, query_text(settings, 1), query_text(settings, 2));
+    }
+    return step == STEP_DONE ? g_steal_pointer(&lists) : NULL;
 }
 
 bool list_total(Store *store, const ListCriteria *criteria, int64_t *total, GError **error)
@@ -317,21 +378,10 @@ bool list_key_soon(Store *store, const char *list_id, int64_t *key)
 
 static bool domain_known(Store *store, const char *mail_host, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error, "SELECT 1 FROM domain WHERE mail_host = $1", TEXT(mail_host));
-    Step step = query_step(query, error);
-    return step == STEP_ROW ||
-           (step == STEP_DONE &&
-            fail(error, FAIL_MISSING, "there is no domain %s; make it with: listrunner domain create %s", mail_host,
-                 mail_host));
-}
-
-static bool insert_setting(Store *store, int64_t key, const char *name, const char *value, GError **error)
-{
-    store_changed(store);
-    return query_run(store, error, NULL,
-                     "INSERT INTO list_setting (list, name, value) VALUES ($1, $2, $3) "
-                     "ON CONFLICT (list, name) DO UPDATE SET value = excluded.value",
-                     INTEGER(key), TEXT(name), TEXT(value));
+    bool known;
+    return query_exists(store, error, &known, "SELECT 1 FROM domain WHERE mail_host = $1", TEXT(mail_host)) &&
+           (known || fail(error, FAIL_MISSING, "there is no domain %s; make it with: listrunner domain create %s",
+                          mail_host, mail_host));
 }
 
 /* Has the site a domain in which a list would have the same List-Id? x@lists.example.com has that of
@@ -340,34 +390,15 @@ static bool id_is_free(Store *store, const char *name, const char *host, GError 
 {
     for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
         g_autofree char *domain = g_strconcat(dot + 1, ".", host, NULL);
-        g_autoptr(Query) query = query_open(store, error, "SELECT 1 FROM domain WHERE mail_host = $1", TEXT(domain));
-        Step step = query_step(query, error);
-        if (step == STEP_ROW)
-            return fail(error, FAIL_NEVER, "%s@%s would have the List-Id of a list %.*s@%s, in another domain of this "
-                        "site; give it another name", name, host, (int)(dot - name), name, domain);
-        if (step == STEP_FAILED)
+        bool taken;
+        if (!query_exists(store, error, &taken, "SELECT 1 FROM domain WHERE mail_host = $1", TEXT(domain)))
             return false;
+        if (taken)
+            return fail(error, FAIL_NEVER,
+                        "%s@%s would have the List-Id of a list %.*s@%s, in another domain of this "
+                        "site; give it another name",
+                        name, host, (int)(dot - name), name, domain);
     }
-    return true;
-}
-
-static bool insert_list(Store *store, const char *name, const char *host, GError **error)
-{
-    g_autofree char *list_id = g_strconcat(name, ".", host, NULL);
-    store_changed(store);
-    int64_t key = store_key_new(store, error), added = 0;
-    if (key == 0 || !domain_known(store, host, error) || !id_is_free(store, name, host, error) ||
-        !query_run(store, error, &added,
-                   "INSERT INTO list (key, list_id, mail_host, list_name, created_at, last_post_at, post_id, archive) "
-                   "VALUES ($1, $2, $3, $4, $5, 0, 1, "
-                   "COALESCE((SELECT archive FROM removed_list WHERE list_id = $2), 0)) ON CONFLICT DO NOTHING",
-                   INTEGER(key), TEXT(list_id), TEXT(host), TEXT(name), INTEGER(clock_now())))
-        return false;
-    if (added == 0)
-        return fail(error, FAIL_EXISTS, "a list with the List-Id %s exists already", list_id);
-    for (Role role = ROLE_MEMBER; role <= ROLE_NONMEMBER; role++)
-        if (!span_begin(store, SPAN_MEMBERS(key, role), error))
-            return false;
     return true;
 }
 
@@ -401,10 +432,32 @@ static bool split_address(const char *posting_address, char **name, char **host,
 List *list_create(Store *store, const char *posting_address, GError **error)
 {
     g_autofree char *name = NULL, *host = NULL;
-    if (!split_address(posting_address, &name, &host, error) ||
-        !STORE_WRITE(store, error, insert_list(store, name, host, error)))
+    if (!split_address(posting_address, &name, &host, error))
         return NULL;
     g_autofree char *list_id = g_strconcat(name, ".", host, NULL);
+    {
+        g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+        if (!write.begun)
+            return NULL;
+        store_changed(store);
+        int64_t key = store_key_new(store, error), added = 0;
+        if (key == 0 || !domain_known(store, host, error) || !id_is_free(store, name, host, error) ||
+            !query_run(store, error, &added,
+                       "INSERT INTO list (key, list_id, mail_host, list_name, created_at, last_post_at, post_id, "
+                       "archive) VALUES ($1, $2, $3, $4, $5, 0, 1, "
+                       "COALESCE((SELECT archive FROM removed_list WHERE list_id = $2), 0)) ON CONFLICT DO NOTHING",
+                       INTEGER(key), TEXT(list_id), TEXT(host), TEXT(name), INTEGER(clock_now())))
+            return NULL;
+        if (added == 0) {
+            fail(error, FAIL_EXISTS, "a list with the List-Id %s exists already", list_id);
+            return NULL;
+        }
+        for (Role role = ROLE_MEMBER; role <= ROLE_NONMEMBER; role++)
+            if (!span_begin(store, SPAN_MEMBERS(key, role), error))
+                return NULL;
+        if (!write_end(&write, error))
+            return NULL;
+    }
     return list_by_id(store, list_id, error);
 }
 
@@ -421,44 +474,25 @@ static bool id_is_unused(Store *store, int64_t key, const char *name, const char
                 list_id);
 }
 
-static bool rename_list(Store *store, const char *list_id, const char *name, const char *host, GError **error)
-{
-    int64_t key;
-    if (!list_key(store, list_id, &key, error) || !domain_known(store, host, error) ||
-        !id_is_free(store, name, host, error) || !id_is_unused(store, key, name, host, error))
-        return false;
-    {
-        g_autoptr(Query) query =
-            query_open(store, error, "SELECT 1 FROM list WHERE mail_host = $1 AND list_name = $2 AND key <> $3",
-                       TEXT(host), TEXT(name), INTEGER(key));
-        Step step = query_step(query, error);
-        if (step != STEP_DONE)
-            return step == STEP_ROW && fail(error, FAIL_EXISTS, "there is a list %s@%s already", name, host);
-    }
-    store_changed(store);
-    return query_run(store, error, NULL, "UPDATE list SET list_name = $2, mail_host = $3 WHERE key = $1", INTEGER(key),
-                     TEXT(name), TEXT(host));
-}
-
 bool list_rename(Store *store, const char *list_id, const char *posting_address, GError **error)
 {
+    int64_t key;
+    bool taken;
     g_autofree char *name = NULL, *host = NULL;
-    return split_address(posting_address, &name, &host, error) &&
-           STORE_WRITE(store, error, rename_list(store, list_id, name, host, error));
-}
-
-/* Parts of an import that belong to no list (people, bans of the site, requests) are gone through anew when a list of
- * is imported once more. The marks of one import begin alike: "mailman3 5f3c: list of talk.example.com". */
-static bool forget_parts(Store *store, const char *list_id, GError **error)
-{
-    g_autofree char *end = g_strconcat("list of ", list_id, NULL);
-    return query_run(store, error, NULL,
-                     "DELETE FROM moved WHERE list IS NULL AND EXISTS (SELECT 1 FROM moved mark JOIN list ON "
-                     "list.key = mark.list WHERE list.list_id = $1 AND "
-                     "substr(mark.name, length(mark.name) - length($2) + 1) = $2 AND "
-                     "substr(moved.name, 1, length(mark.name) - length($2)) = "
-                     "substr(mark.name, 1, length(mark.name) - length($2)))",
-                     TEXT(list_id), TEXT(end));
+    if (!split_address(posting_address, &name, &host, error))
+        return false;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun || !list_key(store, list_id, &key, error) || !domain_known(store, host, error) ||
+        !id_is_free(store, name, host, error) || !id_is_unused(store, key, name, host, error) ||
+        !query_exists(store, error, &taken, "SELECT 1 FROM list WHERE mail_host = $1 AND list_name = $2 AND key <> $3",
+                      TEXT(host), TEXT(name), INTEGER(key)))
+        return false;
+    if (taken)
+        return fail(error, FAIL_EXISTS, "there is a list %s@%s already", name, host);
+    store_changed(store);
+    return query_run(store, error, NULL, "UPDATE list SET list_name = $2, mail_host = $3 WHERE key = $1", INTEGER(key),
+                     TEXT(name), TEXT(host)) &&
+           write_end(&write, error);
 }
 
 /* The members before the one at place REMOVE_ROWS, none when there are not so many. By their place in the table's own
@@ -495,26 +529,30 @@ bool list_remove(Store *store, const char *list_id, GError **error)
     while (removed > 0)
         if (!list_remove_members(store, list_id, &removed, error))
             return false;
-    return STORE_CHANGE(store, error,
-                        list_archive_leave(store, list_id, error) && forget_parts(store, list_id, error) &&
-                            query_run(store, error, NULL,
-                                      "DELETE FROM span WHERE list = (SELECT key FROM list WHERE list_id = $1)",
-                                      TEXT(list_id)) &&
-                            query_run(store, error, &removed, "DELETE FROM list WHERE list_id = $1", TEXT(list_id)) &&
-                            query_run(store, error, NULL, "DELETE FROM template WHERE place = $1", TEXT(list_id)) &&
-                            token_forget(store, list_id, NULL, error) &&
-                            (removed > 0 || fail(error, FAIL_MISSING, "there is no list %s", list_id)) &&
-                            fragment_recount(store, error));
+    g_autofree char *mark = g_strconcat("list of ", list_id, NULL);
+    return STORE_CHANGE(
+        store, error,
+        list_archive_leave(store, list_id, error) &&
+            /* Parts of an import that belong to no list (people, bans of the site, requests) are gone through anew when
+             * a list of it is imported once more. The marks of one import begin alike: "mailman3 5f3c: list of
+             * talk.example.com". */
+            query_run(store, error, NULL,
+                      "DELETE FROM moved WHERE list IS NULL AND EXISTS (SELECT 1 FROM moved mark JOIN list ON "
+                      "list.key = mark.list WHERE list.list_id = $1 AND "
+                      "substr(mark.name, length(mark.name) - length($2) + 1) = $2 AND "
+                      "substr(moved.name, 1, length(mark.name) - length($2)) = "
+                      "substr(mark.name, 1, length(mark.name) - length($2)))",
+                      TEXT(list_id), TEXT(mark)) &&
+            query_run(store, error, NULL, "DELETE FROM span WHERE list = (SELECT key FROM list WHERE list_id = $1)",
+                      TEXT(list_id)) &&
+            query_run(store, error, &removed, "DELETE FROM list WHERE list_id = $1", TEXT(list_id)) &&
+            query_run(store, error, NULL, "DELETE FROM template WHERE place = $1", TEXT(list_id)) &&
+            token_forget(store, list_id, NULL, error) &&
+            (removed > 0 || fail(error, FAIL_MISSING, "there is no list %s", list_id)) &&
+            fragment_recount(store, error));
 }
 
 /* ---- settings ---- */
-
-static bool delete_setting(Store *store, int64_t key, const char *name, GError **error)
-{
-    store_changed(store);
-    return query_run(store, error, NULL, "DELETE FROM list_setting WHERE list = $1 AND name = $2", INTEGER(key),
-                     TEXT(name));
-}
 
 /* Rows are only for what differs from the default. value NULL: the default. */
 bool list_set(Store *store, const char *list_id, const char *name, const char *value, GError **error)
@@ -533,8 +571,14 @@ bool list_set(Store *store, const char *list_id, const char *name, const char *v
     g_autofree char *fallback = list_setting_fallback(setting, list->list_name);
     if (value && !kept)
         return false;
-    return (!kept || strcmp(kept, fallback) == 0 ? delete_setting(store, key, name, error)
-                                                 : insert_setting(store, key, name, kept, error)) &&
+    store_changed(store);
+    return (!kept || strcmp(kept, fallback) == 0
+                ? query_run(store, error, NULL, "DELETE FROM list_setting WHERE list = $1 AND name = $2", INTEGER(key),
+                            TEXT(name))
+                : query_run(store, error, NULL,
+                            "INSERT INTO list_setting (list, name, value) VALUES ($1, $2, $3) "
+                            "ON CONFLICT (list, name) DO UPDATE SET value = excluded.value",
+                            INTEGER(key), TEXT(name), TEXT(kept))) &&
            write_end(&write, error);
 }
 
@@ -560,10 +604,9 @@ bool list_copy_settings(Store *store, const char *from, const char *to, GError *
 
 static const RowField named_row[] = {ROW(ListNamed, value), ROW(ListNamed, lists), ROW(ListNamed, posting_address)};
 
-static void named_free(void *named)
+static void named_free(ListNamed *named)
 {
-    row_clear(named_row, named);
-    g_free(named);
+    row_free(named_row, named);
 }
 
 GPtrArray *list_named(Store *store, const char *setting, GError **error)

@@ -12,38 +12,21 @@ static const RowField log_row[] = {ROW(ListLogRow, key),    ROW(ListLogRow, made
 
 void list_log_row_free(ListLogRow *row)
 {
-    if (!row)
-        return;
-    row_clear(log_row, row);
-    g_free(row);
-}
-
-static void *read_row(Query *query)
-{
-    ListLogRow *row = g_new0(ListLogRow, 1);
-    row_read(query, 0, log_row, row);
-    return row;
-}
-
-static bool add(Store *store, int64_t list, ListLogRow *row, GError **error)
-{
-    row->key = store_key_new(store, error);
-    return row->key && query_run(store, error, NULL,
-                                 "INSERT INTO list_log (key, list, made_at, door, made_by, kind, name, before, after) "
-                                 "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-                                 INTEGER(row->key), INTEGER(list), INTEGER(row->made_at), TEXT(row->door),
-                                 TEXT(row->by), TEXT(row->kind), TEXT(row->name), TEXT(row->before), TEXT(row->after));
+    row_free(log_row, row);
 }
 
 bool list_log_add(Store *store, const char *list_id, ListLogRow *row, GError **error)
 {
     int64_t list;
-    return list_key(store, list_id, &list, error) && STORE_WRITE(store, error, add(store, list, row, error));
-}
-
-static GPtrArray *read_rows(Query *query, GError **error)
-{
-    return row_collect(query, read_row, (GDestroyNotify)list_log_row_free, error);
+    return list_key(store, list_id, &list, error) &&
+           STORE_WRITE(store, error,
+                       (row->key = store_key_new(store, error)) != 0 &&
+                           query_run(store, error, NULL,
+                                     "INSERT INTO list_log (key, list, made_at, door, made_by, kind, name, before, "
+                                     "after) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                                     INTEGER(row->key), INTEGER(list), INTEGER(row->made_at), TEXT(row->door),
+                                     TEXT(row->by), TEXT(row->kind), TEXT(row->name), TEXT(row->before),
+                                     TEXT(row->after)));
 }
 
 GPtrArray *list_log_page(Store *store, const char *list_id, const char *kind, int64_t before, unsigned limit,
@@ -61,7 +44,7 @@ GPtrArray *list_log_page(Store *store, const char *list_id, const char *kind, in
                                   "SELECT " COLUMNS
                                   " FROM list_log WHERE list = $1 AND key < $2 ORDER BY key DESC LIMIT $3",
                                   INTEGER(list), INTEGER(below), INTEGER(limit));
-    return read_rows(query, error);
+    return row_all(query, ListLogRow, log_row, list_log_row_free, error);
 }
 
 ListLogRow *list_log_find(Store *store, const char *list_id, int64_t key, GError **error)
@@ -71,10 +54,8 @@ ListLogRow *list_log_find(Store *store, const char *list_id, int64_t key, GError
         return NULL;
     g_autoptr(Query) query = query_open(store, error, "SELECT " COLUMNS " FROM list_log WHERE list = $1 AND key = $2",
                                         INTEGER(list), INTEGER(key));
-    Step step = query_step(query, error);
-    if (step == STEP_DONE)
-        fail(error, FAIL_MISSING, "the log of %s has no row %" G_GINT64_FORMAT, list_id, key);
-    return step == STEP_ROW ? read_row(query) : NULL;
+    return row_find(query, ListLogRow, log_row,
+                    fail(error, FAIL_MISSING, "the log of %s has no row %" G_GINT64_FORMAT, list_id, key), error);
 }
 
 GPtrArray *list_log_named(Store *store, const char *list_id, const char *kind, const char *name, unsigned limit,
@@ -87,7 +68,7 @@ GPtrArray *list_log_named(Store *store, const char *list_id, const char *kind, c
                                         "SELECT " COLUMNS " FROM list_log WHERE name = $1 AND list = $2 AND kind = $3 "
                                         "ORDER BY key DESC LIMIT $4",
                                         TEXT(name), INTEGER(list), TEXT(kind), INTEGER(limit));
-    return read_rows(query, error);
+    return row_all(query, ListLogRow, log_row, list_log_row_free, error);
 }
 
 bool list_log_expire(Store *store, int64_t before, GError **error)

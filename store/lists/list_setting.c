@@ -457,23 +457,16 @@ static bool length_allowed(const ListSetting *setting, const char *value, GError
                 setting->type == SETTING_WORDS ? " in a word" : "", longest);
 }
 
-/* Refuse a word that would not come back from words_join() and list_setting_words() as it was, or not reach a terminal
- * well. */
-static bool word_keeps(const ListSetting *setting, const char *word, GError **error)
+/* A word must come back from words_join() and list_setting_words() as it was, and reach a terminal well. */
+static bool word_allowed(const ListSetting *setting, const char *word, GError **error)
 {
     if (!length_allowed(setting, word, error))
         return false;
     for (const char *at = word; *at; at = g_utf8_next_char(at))
         if (g_unichar_iscntrl(g_utf8_get_char(at)))
             return fail(error, FAIL_NEVER, "%s: control characters are not allowed", setting->name);
-    return !g_str_has_suffix(word, "\\") ||
-           refuse(setting, word, "words that do not end in a backslash ([\\] is one in a pattern)", error);
-}
-
-static bool word_allowed(const ListSetting *setting, const char *word, GError **error)
-{
-    if (!word_keeps(setting, word, error))
-        return false;
+    if (g_str_has_suffix(word, "\\"))
+        return refuse(setting, word, "words that do not end in a backslash ([\\] is one in a pattern)", error);
     if (g_strcmp0(setting->choices, PATTERNS) != 0 || *word == '@')
         return true;
     if (*word != '^')
@@ -495,29 +488,16 @@ static bool number_allowed(const ListSetting *setting, int64_t number, int64_t m
                 setting->name, number, of, most);
 }
 
-static bool words_are_few(const ListSetting *setting, char *const *words, GError **error)
-{
-    int64_t patterns = 0;
-    for (char *const *word = words; *word; word++)
-        patterns += **word == '^' || **word == '@'; /* both are looked at for each post */
-    return number_allowed(setting, g_strv_length((char **)words), setting->max > 0 ? setting->max : LIST_WORDS_MAX,
-                          "words", error) &&
-           (g_strcmp0(setting->choices, PATTERNS) != 0 ||
-            number_allowed(setting, patterns, LIST_PATTERNS_MAX, "patterns and words @LIST", error));
-}
-
-static bool lines_are_few(const ListSetting *setting, const char *value, GError **error)
-{
-    int64_t lines = 1;
-    for (const char *at = value; (at = strchr(at, '\n')); at++)
-        lines++;
-    return setting->max == 0 || number_allowed(setting, lines, setting->max, "lines", error);
-}
-
 static char *canonical_words(const ListSetting *setting, const char *value, GError **error)
 {
     g_auto(GStrv) words = list_setting_words(value);
-    if (!words_are_few(setting, words, error))
+    int64_t patterns = 0;
+    for (char **word = words; *word; word++)
+        patterns += **word == '^' || **word == '@'; /* both are looked at for each post */
+    if (!number_allowed(setting, g_strv_length(words), setting->max > 0 ? setting->max : LIST_WORDS_MAX, "words",
+                        error) ||
+        (g_strcmp0(setting->choices, PATTERNS) == 0 &&
+         !number_allowed(setting, patterns, LIST_PATTERNS_MAX, "patterns and words @LIST", error)))
         return NULL;
     for (char **word = words; *word; word++)
         if (!word_allowed(setting, *word, error))
@@ -552,7 +532,12 @@ static char *canonical_text(const ListSetting *setting, const char *value, GErro
     }
     if (setting->placeholders && !placeholder_check(setting->name, value, setting->placeholders, error))
         return NULL;
-    return lines_are_few(setting, value, error) && form_allowed(setting, value, error) ? g_strdup(value) : NULL;
+    int64_t lines = 1;
+    for (const char *at = value; (at = strchr(at, '\n')); at++)
+        lines++;
+    if (setting->max > 0 && !number_allowed(setting, lines, setting->max, "lines", error))
+        return NULL;
+    return form_allowed(setting, value, error) ? g_strdup(value) : NULL;
 }
 
 char *list_setting_canonical(const ListSetting *setting, const char *value, GError **error)

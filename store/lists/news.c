@@ -8,10 +8,9 @@
 static const RowField place_row[] = {ROW(NewsPlace, list_id), ROW(NewsPlace, newsgroup), ROW(NewsPlace, watermark),
                                      ROW(NewsPlace, looked_at), ROW(NewsPlace, fault)};
 
-static void place_free(void *place)
+static void place_free(NewsPlace *place)
 {
-    row_clear(place_row, place);
-    g_free(place);
+    row_free(place_row, place);
 }
 
 GPtrArray *news_places(Store *store, GError **error)
@@ -30,14 +29,9 @@ bool news_watermark(Store *store, const char *list_id, const char *newsgroup, in
 {
     int64_t list;
     *watermark = NEWS_NOWHERE;
-    if (!list_key(store, list_id, &list, error))
-        return false;
-    g_autoptr(Query) query = query_open(store, error, "SELECT watermark FROM news WHERE list = $1 AND newsgroup = $2",
-                                        INTEGER(list), TEXT(newsgroup));
-    Step step = query_step(query, error);
-    if (step == STEP_ROW)
-        *watermark = query_integer(query, 0);
-    return step != STEP_FAILED;
+    return list_key(store, list_id, &list, error) &&
+           query_number(store, error, watermark, "SELECT watermark FROM news WHERE list = $1 AND newsgroup = $2",
+                        INTEGER(list), TEXT(newsgroup));
 }
 
 bool news_set_watermark(Store *store, const char *list_id, const char *newsgroup, int64_t watermark, GError **error)

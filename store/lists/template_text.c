@@ -17,15 +17,12 @@ static const RowField text_row[] = {ROW(TemplateText, name), ROW(TemplateText, p
 
 void template_text_free(TemplateText *text)
 {
-    if (!text)
-        return;
-    row_clear(text_row, text);
-    g_free(text);
+    row_free(text_row, text);
 }
 
 static GPtrArray *read_all(Query *query, GError **error)
 {
-    return row_all(query, TemplateText, text_row, (GDestroyNotify)template_text_free, error);
+    return row_all(query, TemplateText, text_row, template_text_free, error);
 }
 
 char *template_text_place(const char *mail_host)
@@ -55,14 +52,13 @@ bool template_text_put(Store *store, const TemplateText *text, GError **error)
 
 bool template_text_remove(Store *store, const char *place, const char *name, const char *language, GError **error)
 {
-    int64_t removed = 0;
     return STORE_CHANGE(
         store, error,
-        query_run(store, error, &removed,
-                  "DELETE FROM template WHERE place = $1 AND name = $2 AND ($3 IS NULL OR language = $3)", TEXT(place),
-                  TEXT(name), TEXT(language)) &&
-            (removed > 0 || fail(error, FAIL_MISSING, "nobody has set the template %s for %s", name,
-                                 *place ? place + (*place == '@') : "the site")));
+        query_change_one(store, error,
+                         fail(error, FAIL_MISSING, "nobody has set the template %s for %s", name,
+                              *place ? place + (*place == '@') : "the site"),
+                         "DELETE FROM template WHERE place = $1 AND name = $2 AND ($3 IS NULL OR language = $3)",
+                         TEXT(place), TEXT(name), TEXT(language)));
 }
 
 GPtrArray *template_text_all(Store *store, const char *place, GError **error)
@@ -127,8 +123,7 @@ bool template_text_find(Store *store, const char *name, const List *list, const 
                    "ORDER BY CASE place WHEN $2 THEN 0 WHEN $3 THEN 1 ELSE 2 END, "
                    "CASE language WHEN $4 THEN 0 WHEN '' THEN 2 ELSE 1 END LIMIT 1",
                    TEXT(name), TEXT(list ? list->list_id : NULL), TEXT(domain), TEXT(wanted), TEXT(plain));
-    g_autoptr(GPtrArray) all = read_all(query, error);
-    if (all && all->len > 0)
-        *found = g_ptr_array_steal_index(all, 0);
-    return all != NULL;
+    Step step;
+    *found = row_next(query, TemplateText, text_row, &step, error);
+    return step != STEP_FAILED;
 }

@@ -60,24 +60,19 @@ bool topic_read(Store *store, const char *member_id, TopicChoice *choice, GError
     return true;
 }
 
-static bool set(Store *store, int64_t key, const char *topics, bool unmatched, int64_t *changed, GError **error)
-{
-    return STORE_WRITE(store, error,
-                       query_run(store, error, changed,
-                                 "UPDATE member SET topics = $2, topics_unmatched = $3 WHERE key = $1", INTEGER(key),
-                                 TEXT(topics), INTEGER(unmatched)));
-}
-
 bool topic_set(Store *store, const char *member_id, const char *const *names, bool unmatched, GError **error)
 {
-    int64_t key, changed = 0;
+    int64_t key;
     for (const char *const *name = names; name && *name; name++)
         if (strpbrk(*name, "\r\n"))
             return fail(error, FAIL_NEVER, "the name of a topic is one line");
     g_autofree char *joined = names && *names ? g_strjoinv("\n", (char **)names) : NULL;
-    if (!store_id_key(member_id, &key) || (set(store, key, joined, unmatched, &changed, error) && changed == 0))
+    if (!store_id_key(member_id, &key))
         return no_member(member_id, error);
-    return changed > 0;
+    return STORE_WRITE(store, error,
+                       query_change_one(store, error, no_member(member_id, error),
+                                        "UPDATE member SET topics = $2, topics_unmatched = $3 WHERE key = $1",
+                                        INTEGER(key), TEXT(joined), INTEGER(unmatched)));
 }
 
 bool topic_copy(Store *store, const char *from, const char *to, GError **error)
