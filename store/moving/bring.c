@@ -53,38 +53,52 @@ char **bring_lists_of(Store *store, const char *system, GError **error)
 
 /* ---- people ---- */
 
-static bool insert_user(Store *store, const BroughtUser *user, int64_t person, GError **error)
+/* Insert the address, its user's preferences and its own; address has the folded form and the address as written. */
+static bool insert_address(Store *store, const BroughtAddress *from, Email *address, GError **error)
 {
-    g_autofree char *name = email_clean_name(user->display_name);
-    return query_later(store, error,
-                       "INSERT INTO person (key, display_name, created_at, password, server_owner, stands_in) "
-                       "VALUES ($1, $2, $3, $4, $5, 0)",
-                       INTEGER(person), TEXT(name), INTEGER(user->created_at), TEXT(user->password),
-                       INTEGER(user->server_owner)) &&
-           span_count_user(store, person, 1, error) &&
-           (preferences_are_unset(&user->preferences) ||
-            query_later(store, error,
-                        "INSERT INTO person_preference (person, " PREFERENCE_COLUMNS
-                        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                        INTEGER(person), PREFERENCE_VALUES(&user->preferences)));
-}
+    const BroughtUser *user = from->user;
+    if (user && from->with) {
+        g_auto(Email) other = {0};
+        g_autoptr(GError) unknown = NULL;
+        if (email_find(store, from->with, &other, &unknown))
+            address->person = other.person;
+        else if (!g_error_matches(unknown, FAIL, FAIL_MISSING)) {
+            return fail_with(error, &unknown);
+        }
+    }
+    bool there = address->person != 0;
+    if (!there)
+        address->person = store_key_new(store, error);
+    address->key = address->person ? store_key_new(store, error) : 0;
+    if (address->key == 0)
+        return false;
 
-/* The person behind an address that belongs to no user. */
-static bool insert_stand_in(Store *store, const BroughtAddress *from, int64_t person, GError **error)
-{
-    return query_later(store, error,
-                       "INSERT INTO person (key, display_name, created_at, stands_in) VALUES ($1, NULL, $2, 1)",
-                       INTEGER(person), INTEGER(from->registered_at));
-}
-
-static bool insert_address(Store *store, const BroughtAddress *from, const Email *address, GError **error)
-{
+    g_autofree char *user_name = user ? email_clean_name(user->display_name) : NULL;
     g_autofree char *name = email_clean_name(from->display_name);
+    if (!there && user &&
+        (!query_later(store, error,
+                      "INSERT INTO person (key, display_name, created_at, password, server_owner, stands_in) "
+                      "VALUES ($1, $2, $3, $4, $5, 0)",
+                      INTEGER(address->person), TEXT(user_name), INTEGER(user->created_at), TEXT(user->password),
+                      INTEGER(user->server_owner)) ||
+         !span_count_user(store, address->person, 1, error) ||
+         (!preferences_are_unset(&user->preferences) &&
+          !query_later(store, error,
+                       "INSERT INTO person_preference (person, " PREFERENCE_COLUMNS
+                       ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                       INTEGER(address->person), PREFERENCE_VALUES(&user->preferences)))))
+        return false;
+    /* An address that belongs to no user has a person who only stands in. */
+    if (!there && !user &&
+        !query_later(store, error,
+                     "INSERT INTO person (key, display_name, created_at, stands_in) VALUES ($1, NULL, $2, 1)",
+                     INTEGER(address->person), INTEGER(from->registered_at)))
+        return false;
     return query_later(store, error,
                        "INSERT INTO address (key, folded, email, person, preferred, display_name, registered_at, "
                        "verified_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
                        INTEGER(address->key), TEXT(address->folded), TEXT(address->email), INTEGER(address->person),
-                       INTEGER(from->preferred && from->user), TEXT(name), INTEGER(from->registered_at),
+                       INTEGER(from->preferred && user), TEXT(name), INTEGER(from->registered_at),
                        INTEGER(from->verified_at)) &&
            span_count(store, SPAN_ADDRESSES, address->folded, 1, error) &&
            (preferences_are_unset(&from->preferences) ||
@@ -92,34 +106,6 @@ static bool insert_address(Store *store, const BroughtAddress *from, const Email
                         "INSERT INTO address_preference (address, " PREFERENCE_COLUMNS
                         ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
                         INTEGER(address->key), PREFERENCE_VALUES(&from->preferences)));
-}
-
-/* *person stays 0 where the user is not there. */
-static bool find_person(Store *store, const char *email, int64_t *person, GError **error)
-{
-    g_auto(Email) other = {0};
-    g_autoptr(GError) unknown = NULL;
-    if (email_find(store, email, &other, &unknown))
-        *person = other.person;
-    else if (!g_error_matches(unknown, FAIL, FAIL_MISSING)) {
-        return fail_with(error, &unknown);
-    }
-    return true;
-}
-
-static bool insert_both(Store *store, const BroughtAddress *from, Email *address, GError **error)
-{
-    if (from->user && from->with && !find_person(store, from->with, &address->person, error))
-        return false;
-    bool there = address->person != 0;
-    if (!there)
-        address->person = store_key_new(store, error);
-    address->key = address->person ? store_key_new(store, error) : 0;
-    if (address->key == 0)
-        return false;
-    return (there || (from->user ? insert_user(store, from->user, address->person, error)
-                                 : insert_stand_in(store, from, address->person, error))) &&
-           insert_address(store, from, address, error);
 }
 
 /* The address is known, and belonged to nobody: the person that stood in becomes the user. */
@@ -138,11 +124,12 @@ static bool give_user(Store *store, const BroughtAddress *from, int64_t person, 
                                       INTEGER(person), PREFERENCE_VALUES(&user->preferences))));
 }
 
-static bool add_address(Store *store, const BroughtAddress *from, bool *known, GError **error)
+bool bring_address(Store *store, const BroughtAddress *from, bool *known, GError **error)
 {
     g_auto(Email) address = {0};
     g_autoptr(GError) unknown = NULL;
-    g_autofree char *folded = email_folded_to_add(store, from->email, error);
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    g_autofree char *folded = write.begun ? email_folded_to_add(store, from->email, error) : NULL;
     if (!folded)
         return false;
     *known = email_find(store, from->email, &address, &unknown);
@@ -151,74 +138,56 @@ static bool add_address(Store *store, const BroughtAddress *from, bool *known, G
         if (from->user && !from->with && !give_user(store, from, address.person, &given, error))
             return false;
         *known = given == 0;
-        return true;
+        return write_end(&write, error);
     }
     if (!g_error_matches(unknown, FAIL, FAIL_MISSING))
         return fail_with(error, &unknown);
     email_clear(&address);
     address = (Email){.folded = g_steal_pointer(&folded), .email = mailbox_bare(from->email)};
-    return insert_both(store, from, &address, error);
-}
-
-bool bring_address(Store *store, const BroughtAddress *address, bool *known, GError **error)
-{
-    return STORE_WRITE(store, error, add_address(store, address, known, error));
+    return insert_address(store, from, &address, error) && write_end(&write, error);
 }
 
 /* ---- members ---- */
 
-static bool insert_score(Store *store, const BroughtMember *from, int64_t key, GError **error)
+bool bring_member(Store *store, const BroughtMember *from, bool *known, GError **error)
 {
-    if (from->score == 0 && from->disabled_at == 0 && from->bounced_at == 0)
-        return true;
-    return query_later(store, error,
-                       "INSERT INTO bounce_score (member, score, last_bounce_at, probe_at, disabled_at, warnings, "
-                       "next_at, warned_at) VALUES ($1, $2, $3, 0, $4, $5, $6, $7)",
-                       INTEGER(key), INTEGER(from->score), INTEGER(from->bounced_at), INTEGER(from->disabled_at),
-                       INTEGER(from->warnings), INTEGER(from->next_at), INTEGER(from->warned_at));
-}
-
-static bool insert_member(Store *store, const BroughtMember *from, int64_t list, const Email *address, bool *known,
-                          GError **error)
-{
-    int64_t added = 0, key = store_key_new(store, error);
+    int64_t list, key, added = 0;
+    g_auto(Email) address = {0};
     g_autofree char *name = email_clean_name(from->display_name);
-    if (key == 0 ||
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun || !list_key(store, from->list_id, &list, error) ||
+        !(from->as_user ? email_find(store, from->address, &address, error) && user_preferred(store, &address, error)
+                        : email_ensure(store, from->address, from->display_name, &address, error)) ||
+        !(key = store_key_new(store, error)) ||
         !query_run(store, error, &added,
                    "INSERT INTO member (list, role, folded, by_person, email, address, person, key, joined_at, "
                    "given_name, moderation_action, " PREFERENCE_COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, "
                    "$9, $10, $11, $12, $13, $14, $15, $16, $17, $18) "
                    "ON CONFLICT (list, role, folded, by_person) DO NOTHING",
-                   INTEGER(list), INTEGER(from->role), TEXT(address->folded), INTEGER(from->as_user),
-                   TEXT(address->email), INTEGER(address->key), INTEGER(address->person), INTEGER(key),
+                   INTEGER(list), INTEGER(from->role), TEXT(address.folded), INTEGER(from->as_user),
+                   TEXT(address.email), INTEGER(address.key), INTEGER(address.person), INTEGER(key),
                    INTEGER(clock_now()), TEXT(name),
                    INTEGER_OR_NULL(from->moderation_action == ACTION_UNSET ? -1 : (int)from->moderation_action),
                    PREFERENCE_VALUES(&from->preferences)))
         return false;
     *known = added == 0;
-    return *known || (insert_score(store, from, key, error) &&
-                      span_count(store, SPAN_MEMBERS(list, from->role), address->folded, 1, error));
+    bool scored = from->score != 0 || from->disabled_at != 0 || from->bounced_at != 0;
+    if (!*known && scored &&
+        !query_later(store, error,
+                     "INSERT INTO bounce_score (member, score, last_bounce_at, probe_at, disabled_at, warnings, "
+                     "next_at, warned_at) VALUES ($1, $2, $3, 0, $4, $5, $6, $7)",
+                     INTEGER(key), INTEGER(from->score), INTEGER(from->bounced_at), INTEGER(from->disabled_at),
+                     INTEGER(from->warnings), INTEGER(from->next_at), INTEGER(from->warned_at)))
+        return false;
+    return (*known || span_count(store, SPAN_MEMBERS(list, from->role), address.folded, 1, error)) &&
+           write_end(&write, error);
 }
 
-bool bring_member(Store *store, const BroughtMember *member, bool *known, GError **error)
-{
-    int64_t list;
-    g_auto(Email) address = {0};
-    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
-    if (!write.begun)
-        return false;
-    if (!list_key(store, member->list_id, &list, error) ||
-        !(member->as_user ? email_find(store, member->address, &address, error)
-                          : email_ensure(store, member->address, member->display_name, &address, error)) ||
-        (member->as_user && !user_preferred(store, &address, error)))
-        return false;
-    return insert_member(store, member, list, &address, known, error) && write_end(&write, error);
-}
-
-static bool add_left(Store *store, const char *list_id, const char *email, int64_t left_at, bool *known, GError **error)
+bool bring_left(Store *store, const char *list_id, const char *address, int64_t left_at, bool *known, GError **error)
 {
     int64_t list, added = 0;
-    g_autofree char *folded = email_folded_checked(email, error), *bare = mailbox_bare(email);
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    g_autofree char *folded = write.begun ? email_folded_checked(address, error) : NULL, *bare = mailbox_bare(address);
     if (!folded || !list_key(store, list_id, &list, error))
         return false;
     bool done = query_run(store, error, &added,
@@ -227,48 +196,33 @@ static bool add_left(Store *store, const char *list_id, const char *email, int64
                           INTEGER(list), TEXT(folded), TEXT(bare), TEXT(BRING_WAY),
                           INTEGER(left_at > 0 ? left_at : clock_now()));
     *known = added == 0;
-    return done;
-}
-
-bool bring_left(Store *store, const char *list_id, const char *address, int64_t left_at, bool *known, GError **error)
-{
-    return STORE_WRITE(store, error, add_left(store, list_id, address, left_at, known, error));
+    return done && write_end(&write, error);
 }
 
 /* ---- lists ---- */
 
-static bool set_past(Store *store, const char *made, const BroughtList *from, GError **error)
+List *bring_list(Store *store, const BroughtList *from, GError **error)
 {
-    int64_t taken = 0;
-    {
-        g_autoptr(Query)
-            query = query_open(store, error, "SELECT count(*) FROM list WHERE list_id = $1 AND list_id <> $2",
-                               TEXT(from->list_id), TEXT(made));
-        if (query_step(query, error) != STEP_ROW)
-            return false;
-        taken = query_integer(query, 0);
+    bool taken;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    g_autoptr(List) made = write.begun ? list_create(store, from->address, error) : NULL;
+    if (!made || !query_exists(store, error, &taken, "SELECT 1 FROM list WHERE list_id = $1 AND list_id <> $2",
+                               TEXT(from->list_id), TEXT(made->list_id)))
+        return NULL;
+    if (taken) {
+        fail(error, FAIL_EXISTS, "a list with the List-Id %s exists already", from->list_id);
+        return NULL;
     }
-    if (taken > 0)
-        return fail(error, FAIL_EXISTS, "a list with the List-Id %s exists already", from->list_id);
     store_changed(store);
-    return query_run(store, error, NULL,
-                     "UPDATE list SET list_id = $2, created_at = $3, last_post_at = $4, post_id = $5, "
-                     "archive = COALESCE((SELECT archive FROM removed_list WHERE removed_list.list_id = $2), 0) "
-                     "WHERE list_id = $1",
-                     TEXT(made), TEXT(from->list_id), INTEGER(from->created_at), INTEGER(from->last_post_at),
-                     INTEGER(MAX(from->post_id, 1)));
-}
-
-static List *add_list(Store *store, const BroughtList *from, GError **error)
-{
-    g_autoptr(List) made = list_create(store, from->address, error);
-    return made && set_past(store, made->list_id, from, error) ? list_by_id(store, from->list_id, error) : NULL;
-}
-
-List *bring_list(Store *store, const BroughtList *list, GError **error)
-{
-    List *made = NULL;
-    return STORE_WRITE(store, error, (made = add_list(store, list, error)) != NULL) ? made : (list_free(made), NULL);
+    if (!query_run(store, error, NULL,
+                   "UPDATE list SET list_id = $2, created_at = $3, last_post_at = $4, post_id = $5, "
+                   "archive = COALESCE((SELECT archive FROM removed_list WHERE removed_list.list_id = $2), 0) "
+                   "WHERE list_id = $1",
+                   TEXT(made->list_id), TEXT(from->list_id), INTEGER(from->created_at), INTEGER(from->last_post_at),
+                   INTEGER(MAX(from->post_id, 1))))
+        return NULL;
+    g_autoptr(List) list = list_by_id(store, from->list_id, error);
+    return list && write_end(&write, error) ? g_steal_pointer(&list) : NULL;
 }
 
 bool bring_list_password(Store *store, const char *list_id, const char *hash, GError **error)
@@ -294,18 +248,14 @@ bool bring_digest_sent(Store *store, const char *list_id, int64_t sent_at, GErro
                                      INTEGER(list), INTEGER(sent_at)));
 }
 
-static bool add_last(Store *store, const char *list_id, const char *email, DeliveryMode mode, GError **error)
-{
-    int64_t list;
-    g_auto(Email) address = {0};
-    return list_key(store, list_id, &list, error) && email_find(store, email, &address, error) &&
-           query_run(store, error, NULL,
-                     "INSERT INTO digest_last (list, address, mode) VALUES ($1, $2, $3) "
-                     "ON CONFLICT (list, address) DO NOTHING",
-                     INTEGER(list), INTEGER(address.key), INTEGER(mode));
-}
-
 bool bring_digest_last(Store *store, const char *list_id, const char *address, DeliveryMode mode, GError **error)
 {
-    return STORE_WRITE(store, error, add_last(store, list_id, address, mode, error));
+    int64_t list;
+    g_auto(Email) known = {0};
+    return STORE_WRITE(store, error,
+                       list_key(store, list_id, &list, error) && email_find(store, address, &known, error) &&
+                           query_run(store, error, NULL,
+                                     "INSERT INTO digest_last (list, address, mode) VALUES ($1, $2, $3) "
+                                     "ON CONFLICT (list, address) DO NOTHING",
+                                     INTEGER(list), INTEGER(known.key), INTEGER(mode)));
 }

@@ -22,15 +22,13 @@ bool carry_id_parse(const char *id, int64_t *key)
 
 /* ---- out ---- */
 
-static ValueType type_of(const CarryField *field)
-{
-    bool text = field->type == CARRY_TEXT || field->type == CARRY_EMAIL || field->type == CARRY_NAME;
-    return text ? VALUE_TEXT : field->type == CARRY_BYTES ? VALUE_BLOB : VALUE_INTEGER;
-}
-
 static Value value_of(Query *query, int column, const CarryField *field)
 {
-    Value value = {.type = type_of(field), .null = query_is_null(query, column)};
+    bool text = field->type == CARRY_TEXT || field->type == CARRY_EMAIL || field->type == CARRY_NAME;
+    Value value = {.type = text                         ? VALUE_TEXT
+                           : field->type == CARRY_BYTES ? VALUE_BLOB
+                                                        : VALUE_INTEGER,
+                   .null = query_is_null(query, column)};
     if (!value.null && value.type == VALUE_INTEGER)
         value.integer = query_integer(query, column);
     else if (!value.null)
@@ -38,21 +36,16 @@ static Value value_of(Query *query, int column, const CarryField *field)
     return value;
 }
 
-static Query *read_kind(Store *store, const CarryKind *kind, const char *list_id, GError **error)
-{
-    int64_t list = 0;
-    if (list_id && !list_key(store, list_id, &list, error))
-        return NULL;
-    const Value key = INTEGER(list);
-    return query_stream_start(store, error, list_id && !kind->of_list ? kind->select_of_list : kind->select, &key,
-                              list_id ? 1 : 0);
-}
-
 bool carry_read(Store *store, const CarryKind *kind, const char *list_id, CarryRow *row, void *data, GError **error)
 {
     if (list_id ? !kind->of_list && !kind->select_of_list : kind->of_list)
         return true;
-    g_autoptr(Query) query = read_kind(store, kind, list_id, error);
+    int64_t list = 0;
+    if (list_id && !list_key(store, list_id, &list, error))
+        return false;
+    const Value key = INTEGER(list);
+    const char *sql = list_id && !kind->of_list ? kind->select_of_list : kind->select;
+    g_autoptr(Query) query = query_stream_start(store, error, sql, &key, list_id ? 1 : 0);
     Step step;
     while ((step = query_step(query, error)) == STEP_ROW) {
         Value values[CARRY_FIELDS_MAX];
@@ -110,14 +103,11 @@ static bool take_number(Store *store, const char *counter, const char *find, int
 {
     if (*number <= 0 || *number >= g_ascii_strtoll(CARRY_NUMBER_MOST, NULL, 10))
         return fail(error, FAIL_NEVER, "the number %" G_GINT64_FORMAT " is not allowed", *number);
-    {
-        g_autoptr(Query) query = query_open(store, error, find, INTEGER(*number));
-        Step step = query_step(query, error);
-        if (step == STEP_FAILED)
-            return false;
-        if (step == STEP_ROW)
-            return store_next_number(store, counter, number, error);
-    }
+    bool taken;
+    if (!query_exists(store, error, &taken, find, INTEGER(*number)))
+        return false;
+    if (taken)
+        return store_next_number(store, counter, number, error);
     return query_run(store, error, NULL, "UPDATE counter SET value = $2 WHERE name = $1 AND value < $2", TEXT(counter),
                      INTEGER(*number));
 }
@@ -137,50 +127,44 @@ static void parameters_clear(Parameters *parameters)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Parameters, parameters_clear)
 
-static bool add_folded(Parameters *parameters, const Value *value, GError **error)
-{
-    g_autofree char *email = g_strndup(value->data, value->length);
-    char *folded = email_folded_checked(email, error);
-    if (!folded)
-        return false;
-    parameters->owned[parameters->owned_count++] = folded;
-    parameters->folded = folded;
-    parameters->values[parameters->count++] = TEXT(folded);
-    return true;
-}
-
-static bool add_all(Store *store, const CarryKind *kind, const Value *values, Parameters *to, GError **error)
+/* Set the parameters: the values, and behind each address its folded form. */
+static bool set_parameters(Store *store, const CarryKind *kind, const Value *values, Parameters *to, GError **error)
 {
     for (int i = 0; kind->fields[i].name; i++) {
         const CarryField *field = &kind->fields[i];
         to->values[to->count++] = values[i];
-        if ((field->type == CARRY_ID && !values[i].null && !is_key_allowed(store, values[i].integer, error)) ||
-            (field->type == CARRY_EMAIL && !add_folded(to, &values[i], error)))
+        if (field->type == CARRY_ID && !values[i].null && !is_key_allowed(store, values[i].integer, error))
             return false;
+        if (field->type != CARRY_EMAIL)
+            continue;
+        g_autofree char *email = g_strndup(values[i].data, values[i].length);
+        char *folded = email_folded_checked(email, error);
+        if (!folded)
+            return false;
+        to->owned[to->owned_count++] = folded;
+        to->folded = folded;
+        to->values[to->count++] = TEXT(folded);
     }
     return true;
 }
 
+/* Find a free number for a row that has one. */
 static bool before(Store *store, const CarryKind *kind, Parameters *to, GError **error)
 {
-    if (kind->hook == CARRY_HELD)
-        return take_number(store, "held", "SELECT 1 FROM held WHERE number = $1", &to->values[1].integer, error);
-    if (kind->hook == CARRY_SCHEDULED)
-        return take_number(store, "scheduled", "SELECT 1 FROM scheduled WHERE number = $1", &to->values[1].integer,
-                           error);
-    return kind->hook != CARRY_REQUEST ||
-           take_number(store, "pending", "SELECT 1 FROM pending WHERE number = $1", &to->values[1].integer, error);
+    int64_t *number = &to->values[1].integer;
+    switch (kind->hook) {
+    case CARRY_HELD:
+        return take_number(store, "held", "SELECT 1 FROM held WHERE number = $1", number, error);
+    case CARRY_SCHEDULED:
+        return take_number(store, "scheduled", "SELECT 1 FROM scheduled WHERE number = $1", number, error);
+    case CARRY_REQUEST:
+        return take_number(store, "pending", "SELECT 1 FROM pending WHERE number = $1", number, error);
+    default:
+        return true;
+    }
 }
 
-static bool count_held(Store *store, int64_t list, const Value *values, GError **error)
-{
-    int64_t room = values[12].integer;
-    return query_run(store, error, NULL,
-                     "INSERT INTO held_sum (list, room, strangers) VALUES ($1, $2, $3) ON CONFLICT (list) DO UPDATE "
-                     "SET room = held_sum.room + excluded.room, strangers = held_sum.strangers + excluded.strangers",
-                     INTEGER(list), INTEGER(room), INTEGER(values[13].integer ? room : 0));
-}
-
+/* Count a row that was written. */
 static bool after(Store *store, const CarryKind *kind, const Parameters *from, const Value *values, GError **error)
 {
     switch (kind->hook) {
@@ -188,7 +172,13 @@ static bool after(Store *store, const CarryKind *kind, const Parameters *from, c
     case CARRY_ADDRESS: return span_count(store, SPAN_ADDRESSES, from->folded, 1, error);
     case CARRY_MEMBER:
         return span_count(store, SPAN_MEMBERS(from->values[0].integer, (int)values[1].integer), from->folded, 1, error);
-    case CARRY_HELD: return count_held(store, from->values[0].integer, values, error);
+    case CARRY_HELD:
+        return query_run(store, error, NULL,
+                         "INSERT INTO held_sum (list, room, strangers) VALUES ($1, $2, $3) ON CONFLICT (list) DO "
+                         "UPDATE SET room = held_sum.room + excluded.room, "
+                         "strangers = held_sum.strangers + excluded.strangers",
+                         from->values[0], INTEGER(values[12].integer),
+                         INTEGER(values[13].integer ? values[12].integer : 0));
     default: return true;
     }
 }
@@ -206,29 +196,24 @@ static bool is_there(Store *store, const CarryKind *kind, const Value *values, G
             fail(error, FAIL_EXISTS, "the address is here already, and stays its user's"));
 }
 
-static bool write_row(Store *store, const CarryKind *kind, Parameters *to, const Value *values, bool *known,
-                      GError **error)
-{
-    int64_t added = 0;
-    if (!add_all(store, kind, values, to, error) || !before(store, kind, to, error) ||
-        !query_all(store, error, &added, kind->insert, to->values, to->count))
-        return false;
-    *known = added == 0;
-    if (!*known)
-        store_changed(store);
-    return *known ? is_there(store, kind, values, error) : after(store, kind, to, values, error);
-}
-
 bool carry_write(Store *store, const CarryKind *kind, const char *list_id, const Value *values, bool *known,
                  GError **error)
 {
-    int64_t list = 0;
+    int64_t list = 0, added = 0;
     g_auto(Parameters) to = {.count = 0};
     if (kind->of_list && !list_key(store, list_id, &list, error))
         return false;
     if (kind->of_list)
         to.values[to.count++] = INTEGER(list);
-    return STORE_WRITE(store, error, write_row(store, kind, &to, values, known, error));
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun || !set_parameters(store, kind, values, &to, error) || !before(store, kind, &to, error) ||
+        !query_all(store, error, &added, kind->insert, to.values, to.count))
+        return false;
+    *known = added == 0;
+    if (!*known)
+        store_changed(store);
+    return (*known ? is_there(store, kind, values, error) : after(store, kind, &to, values, error)) &&
+           write_end(&write, error);
 }
 
 bool carry_drop_user(Store *store, int64_t user, GError **error)

@@ -115,45 +115,36 @@ static void add_part(GChecksum *hash, char kind, const void *bytes, size_t lengt
     g_checksum_update(hash, bytes, (gssize)length);
 }
 
-/* Text counts as the valid UTF-8 that PostgreSQL keeps of it. */
-static void add_column(GChecksum *hash, Query *query, int column)
-{
-    size_t length;
-    ValueType type;
-    query_column(query, column, &type);
-    if (query_is_null(query, column)) {
-        add_part(hash, 'n', NULL, 0);
-    } else if (type == VALUE_INTEGER) {
-        int64_t integer = GINT64_TO_BE(query_integer(query, column));
-        add_part(hash, 'i', &integer, sizeof integer);
-    } else {
-        const char *bytes = query_bytes(query, column, &length);
-        g_autofree char *valid = type == VALUE_TEXT ? g_utf8_make_valid(bytes, (gssize)length) : NULL;
-        add_part(hash, type == VALUE_TEXT ? 't' : 'b', valid ? valid : bytes, valid ? strlen(valid) : length);
-    }
-}
-
-static void add_row(CopySum *sum, GChecksum *hash, Query *query, int columns)
-{
-    uint8_t digest[SUM_SIZE];
-    gsize length = sizeof digest;
-    g_checksum_reset(hash);
-    for (int i = 0; i < columns; i++)
-        add_column(hash, query, i);
-    g_checksum_get_digest(hash, digest, &length);
-    for (size_t i = 0; i < sizeof digest; i++)
-        sum->bytes[i] ^= digest[i];
-    sum->rows++;
-}
-
 static bool sum_table(Store *store, const char *table, const char *columns, CopySum *sum, GError **error)
 {
     g_autoptr(Query) query = read_some(store, table, columns, NULL, INTEGER(0), error);
     g_autoptr(GChecksum) hash = g_checksum_new(G_CHECKSUM_SHA256);
-    Step step = STEP_FAILED;
+    Step step;
     *sum = (CopySum){0};
-    while ((step = query_step(query, error)) == STEP_ROW)
-        add_row(sum, hash, query, query_columns(query));
+    while ((step = query_step(query, error)) == STEP_ROW) {
+        g_checksum_reset(hash);
+        for (int i = 0; i < query_columns(query); i++) {
+            size_t length;
+            ValueType type;
+            query_column(query, i, &type);
+            if (query_is_null(query, i)) {
+                add_part(hash, 'n', NULL, 0);
+            } else if (type == VALUE_INTEGER) {
+                int64_t integer = GINT64_TO_BE(query_integer(query, i));
+                add_part(hash, 'i', &integer, sizeof integer);
+            } else { /* text counts as the valid UTF-8 that PostgreSQL keeps of it */
+                const char *bytes = query_bytes(query, i, &length);
+                g_autofree char *valid = type == VALUE_TEXT ? g_utf8_make_valid(bytes, (gssize)length) : NULL;
+                add_part(hash, type == VALUE_TEXT ? 't' : 'b', valid ? valid : bytes, valid ? strlen(valid) : length);
+            }
+        }
+        uint8_t digest[SUM_SIZE];
+        gsize size = sizeof digest;
+        g_checksum_get_digest(hash, digest, &size);
+        for (size_t i = 0; i < sizeof digest; i++)
+            sum->bytes[i] ^= digest[i];
+        sum->rows++;
+    }
     return step == STEP_DONE;
 }
 
@@ -164,7 +155,7 @@ static char *columns_of(Store *store, const char *table, GError **error)
 {
     g_autoptr(Query)
         query = query_start(store, error, lasting(g_strdup_printf("SELECT * FROM %s LIMIT 1", table)), NULL, 0);
-    if (!query || query_step(query, error) == STEP_FAILED)
+    if (query_step(query, error) == STEP_FAILED)
         return NULL;
     g_autoptr(GString) names = g_string_new(NULL);
     for (int i = 0; i < query_columns(query); i++) {
@@ -172,28 +163,6 @@ static char *columns_of(Store *store, const char *table, GError **error)
         g_string_append_printf(names, "%s%s", i > 0 ? ", " : "", query_column(query, i, &type));
     }
     return g_string_free(g_steal_pointer(&names), FALSE);
-}
-
-static const char *insertion(const char *table, const char *columns, int count)
-{
-    g_autoptr(GString) sql = g_string_new(NULL);
-    g_string_append_printf(sql, "INSERT INTO %s (%s) VALUES (", table, columns);
-    for (int i = 1; i <= count; i++)
-        g_string_append_printf(sql, "%s$%d", i > 1 ? ", " : "", i);
-    g_string_append_c(sql, ')');
-    return lasting(g_string_free(g_steal_pointer(&sql), FALSE));
-}
-
-static void get_row(Query *query, Value *values, int count)
-{
-    for (int i = 0; i < count; i++) {
-        values[i] = (Value){.null = query_is_null(query, i)};
-        query_column(query, i, &values[i].type);
-        if (!values[i].null && values[i].type == VALUE_INTEGER)
-            values[i].integer = query_integer(query, i);
-        else if (!values[i].null)
-            values[i].data = query_bytes(query, i, &values[i].length);
-    }
 }
 
 bool store_copy_rows(const StoreCopied *copied, const char *table, const char *condition, int64_t *rows, GError **error)
@@ -206,9 +175,20 @@ bool store_copy_rows(const StoreCopied *copied, const char *table, const char *c
         return false;
     int count = query_columns(query);
     g_autofree Value *values = g_new0(Value, count);
-    const char *insert = insertion(table, columns, count);
+    g_autoptr(GString) sql = g_string_new(NULL);
+    g_string_append_printf(sql, "INSERT INTO %s (%s) VALUES (", table, columns);
+    for (int i = 1; i <= count; i++)
+        g_string_append_printf(sql, "%s$%d", i > 1 ? ", " : "", i);
+    const char *insert = g_intern_string(g_string_append_c(sql, ')')->str);
     for (*rows = 0; step == STEP_ROW; step = query_step(query, error)) {
-        get_row(query, values, count);
+        for (int i = 0; i < count; i++) {
+            values[i] = (Value){.null = query_is_null(query, i)};
+            query_column(query, i, &values[i].type);
+            if (!values[i].null && values[i].type == VALUE_INTEGER)
+                values[i].integer = query_integer(query, i);
+            else if (!values[i].null)
+                values[i].data = query_bytes(query, i, &values[i].length);
+        }
         if (!query_later_all(to, error, insert, values, (size_t)count))
             return false;
         ++*rows;
@@ -218,32 +198,24 @@ bool store_copy_rows(const StoreCopied *copied, const char *table, const char *c
 
 /* ---- the whole ---- */
 
-static bool is_empty(Store *store, const char *table, GError **error)
-{
-    g_autoptr(Query)
-        query = query_start(store, error, lasting(g_strdup_printf("SELECT 1 FROM %s LIMIT 1", table)), NULL, 0);
-    Step step = query_step(query, error);
-    return step == STEP_DONE || (step == STEP_ROW && fail(error, FAIL_EXISTS,
-                                                          "the database to copy to holds data already (table %s): "
-                                                          "copy to a new one",
-                                                          table));
-}
-
+/* A new schema has rows of its own in some tables, which go; all others must be empty. */
 static bool make_room(Store *to, GError **error)
 {
-    for (const char *const *table = store_copy_tables; *table; table++)
-        if (g_strv_contains(born_filled, *table)
-                ? !query_all(to, error, NULL, lasting(g_strdup_printf("DELETE FROM %s", *table)), NULL, 0)
-                : !is_empty(to, *table, error))
+    for (const char *const *table = store_copy_tables; *table; table++) {
+        bool filled;
+        if (g_strv_contains(born_filled, *table)) {
+            if (!query_all(to, error, NULL, lasting(g_strdup_printf("DELETE FROM %s", *table)), NULL, 0))
+                return false;
+            continue;
+        }
+        if (!query_exists_all(to, error, &filled, lasting(g_strdup_printf("SELECT 1 FROM %s LIMIT 1", *table)), NULL,
+                              0))
             return false;
+        if (filled)
+            return fail(error, FAIL_EXISTS, "the database to copy to holds data already (table %s): copy to a new one",
+                        *table);
+    }
     return true;
-}
-
-/* Keys of the copy have to be greater than those of the original, which are in mails and in queues. */
-static bool go_on_with_keys(Store *from, Store *to, GError **error)
-{
-    int64_t key = store_key_new(from, error);
-    return key != 0 && store_driver(to)->keys_above(store_connection(to), key, error);
 }
 
 static bool copy_all(Store *from, Store *to, StoreCopyProgress *progress, void *data, GError **error)
@@ -298,7 +270,11 @@ bool store_copy(Store *from, Store *to, StoreCopyProgress *progress, void *data,
         return false;
     bool done = store_begin(to, error);
     if (done) {
-        done = make_room(to, error) && copy_all(from, to, progress, data, error) && go_on_with_keys(from, to, error) &&
+        int64_t key;
+        done = make_room(to, error) && copy_all(from, to, progress, data, error) &&
+               /* Its keys have to be greater than those of the original, which are in mails and in queues. */
+               (key = store_key_new(from, error)) != 0 &&
+               store_driver(to)->keys_above(store_connection(to), key, error) &&
                compare_all(from, to, progress, data, error);
         if (done)
             done = store_commit(to, error);
