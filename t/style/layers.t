@@ -41,7 +41,7 @@ FOLDERS = {
     "posting/handlers": BASE + MAIL + STORE + POSTING,
     "posting/rules": BASE + MAIL + STORE + POSTING,
     "lists": BASE + MAIL + STORE + ["switchboard", "lists/letters", "lists/making", "lists/people"],
-    "lists/hosts": BASE + STORE + ["switchboard"],
+    "lists/hosts": BASE + MAIL + STORE + ["switchboard", "lists"],
     "lists/archive": BASE + MAIL + STORE + ["posting", "lists"],
     "lists/letters": BASE + MAIL + STORE + ["switchboard", "lists"],
     "lists/people": BASE + MAIL + STORE + ["switchboard", "lists", "lists/letters", "lists/posts"],
