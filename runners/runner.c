@@ -72,9 +72,11 @@ void runner_sync_along(Runner *runner, int fd)
     hop_sync_along(runner->hop, fd);
 }
 
-void runner_pause_while(Runner *runner, bool (*away)(Runner *runner))
+void runner_need(Runner *runner, void *need, bool (*away)(void *need), bool (*keep)(void *need, GError **error))
 {
+    runner->need = need;
     runner->away = away;
+    runner->keep = keep;
 }
 
 /* A pause is no stall: the master is told of progress. */
@@ -82,7 +84,7 @@ static bool is_paused(Runner *runner)
 {
     int64_t now = clock_monotonic();
     if (runner->away && now >= runner->away_until) {
-        runner->away_until = runner->away(runner) ? now + CLOCK_SECOND : 0;
+        runner->away_until = runner->away(runner->need) ? now + CLOCK_SECOND : 0;
         if (runner->away_until != 0)
             runner_progress(runner);
     }
@@ -245,6 +247,12 @@ static void fail_all(Outcome **batch, size_t count, const GError *why)
         }
 }
 
+/* Whether its batches keep others waiting. */
+static bool is_bounded(const RunnerSpec *spec)
+{
+    return spec->begin_batch || spec->end_batch;
+}
+
 /* From here on what ends the process may be the fault of an entry; begin_batch() has seen none. */
 static void begin_charge(Runner *runner, Outcome **batch, size_t count)
 {
@@ -270,9 +278,10 @@ static void handle_batch(Runner *runner, Outcome **batch, size_t count)
 {
     const RunnerSpec *spec = runner->spec;
     g_autoptr(GError) error = NULL;
-    bool sound = !spec->begin_batch || spec->begin_batch(runner, &error);
+    bool sound = (!runner->keep || runner->keep(runner->need, &error)) &&
+                 (!spec->begin_batch || spec->begin_batch(runner, &error));
     begin_charge(runner, batch, count);
-    int64_t until = spec->begin_batch ? clock_monotonic() + RUNNER_BATCH_US : INT64_MAX;
+    int64_t until = is_bounded(spec) ? clock_monotonic() + RUNNER_BATCH_US : INT64_MAX;
     size_t handled = 0;
     for (; sound && handled < count && !child_stopping() && (handled == 0 || clock_monotonic() < until); handled++)
         if (is_canary(runner, batch[handled]))
@@ -517,7 +526,7 @@ static bool start(void *data, const Process *process, GError **error)
     if (spec->longest_wait > 0)
         inbox_bound_wait(runner->inbox, spec->longest_wait);
     runner->suspects = inbox_left_in_hand(runner->inbox);
-    if (spec->begin_batch)
+    if (is_bounded(spec))
         inbox_bound_octets(runner->inbox, RUNNER_BATCH_OCTETS);
     runner->hop = hop_new(runner->spool);
     runner->delays = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);

@@ -33,9 +33,10 @@
 
 typedef struct Runner Runner;
 
-/* A runner with begin_batch() keeps others waiting while it handles a batch, for a database for instance. Its batches
- * are therefore bounded. No more entries are claimed once their messages have RUNNER_BATCH_OCTETS bytes. Once a batch
- * has been handled for RUNNER_BATCH_US microseconds, and at least one entry of it, the rest goes back as it was. */
+/* A runner with begin_batch() or end_batch() keeps others waiting while it handles a batch, for a database for
+ * instance. Its batches are therefore bounded. No more entries are claimed once their messages have RUNNER_BATCH_OCTETS
+ * bytes. Once a batch has been handled for RUNNER_BATCH_US microseconds, and at least one entry of it, the rest goes
+ * back as it was. */
 #define RUNNER_BATCH_OCTETS ((size_t)16 << 20)
 #define RUNNER_BATCH_US INT64_C(1000000)
 
@@ -105,10 +106,11 @@ void *runner_data(const Runner *runner);
  * the disk. fd is borrowed. Call it from start(). */
 void runner_sync_along(Runner *runner, int fd);
 
-/* Call it from start(). away() returns true while something that all the work needs, such as the server of a database,
- * cannot be reached. While it does, no entry is claimed, idle() is not called, and away() is asked again each second.
- * away() itself has to say so in the log. */
-void runner_pause_while(Runner *runner, bool (*away)(Runner *runner));
+/* Call it from start() to name something that all the work needs, such as a database. need is borrowed, and passed to
+ * both functions. away() returns true while it cannot be reached, such as a server; then no entry is claimed, idle() is
+ * not called, and away(), which itself has to say so in the log, is asked again each second. keep() is called before
+ * begin_batch(), and fails as that does. */
+void runner_need(Runner *runner, void *need, bool (*away)(void *need), bool (*keep)(void *need, GError **error));
 
 /* Tell the master that a handler which works long on one entry makes progress, so that it is not taken for stalled.
  * Cheap; call it often. */

@@ -36,7 +36,9 @@ struct Runner {
     GHashTable *delays; /* hash of an entry put back -> its last delay, us */
     uint64_t late;      /* entries whose last delay is LATE_DELAY or more */
     size_t batch_limit, batch_size; /* the most entries of a batch; the most of the next one */
-    bool (*away)(Runner *runner); /* runner_pause_while(); may be NULL */
+    void *need;                   /* runner_need(), as the next two, which may be NULL */
+    bool (*away)(void *need);
+    bool (*keep)(void *need, GError **error);
     int64_t away_until;           /* monotonic: when away() is asked again; 0: it returned false */
     int64_t heartbeat_us;
     int64_t beat_at, sweep_at, intake_at, settle_at; /* monotonic: when each is due next */

@@ -17,23 +17,8 @@
 #include "lists/keys.h"
 #include "runners/posts/kept_rows.h"
 #include "store/lists/list_setting.h"
-#include "store/secret.h"
 
 #define EXPIRE_INTERVAL (3600 * CLOCK_SECOND)
-
-static bool read_keys(Bounces *bounces, GError **error)
-{
-    int64_t version = store_version(bounces->shared->store);
-    if (bounces->keys && bounces->keys_version == version)
-        return true;
-    g_autoptr(GPtrArray) secrets = secret_all(bounces->shared->store, error);
-    if (!secrets)
-        return false;
-    verp_keys_free(bounces->keys);
-    bounces->keys = verp_keys_new(secrets);
-    bounces->keys_version = version;
-    return true;
-}
 
 /* ---- the runner ---- */
 
@@ -57,7 +42,7 @@ static bool start(Runner *runner, GError **error)
     bounces->notices_a_day = config_integer(config, "bounces", "max_owner_notices_per_day");
     bounces->unsigned_a_day = config_integer(config, "bounces", "max_unsigned_per_day");
     bounces->unsigned_recipients = config_integer(config, "bounces", "max_unsigned_recipients");
-    return kept_rows_start(runner, error) && read_keys(bounces, error);
+    return kept_rows_start(runner, error) && seat_keys_now(&bounces->shared->seat, error);
 }
 
 static void stop(Runner *runner)
@@ -65,7 +50,6 @@ static void stop(Runner *runner)
     ListRunner *shared = runner_data(runner);
     Bounces *bounces = shared ? shared->more : NULL;
     if (bounces) {
-        verp_keys_free(bounces->keys);
         hashed_free(bounces->hashed);
         g_free(bounces);
     }
@@ -75,7 +59,7 @@ static void stop(Runner *runner)
 static bool begin(Runner *runner, GError **error)
 {
     ListRunner *shared = runner_data(runner);
-    return read_keys(shared->more, error) && kept_rows_begin(runner, error);
+    return seat_keys_now(&shared->seat, error) && kept_rows_begin(runner, error);
 }
 
 /* Mail to the people who run the site (TO_SITE) that out could not deliver: a report of RFC 3464 goes to the envelope's

@@ -13,7 +13,6 @@
  */
 #include "lists/people/hashed.h"
 #include "mail/bounce/bounce.h"
-#include "mail/bounce/verp.h"
 #include "runners/bounces/score.h"
 #include "runners/posts/list_runner.h"
 #include "store/people/bounce_brake.h"
@@ -22,8 +21,6 @@
 typedef struct Bounces {
     ListRunner *shared;
     const char *queue; /* that we work */
-    VerpKeys *keys;
-    int64_t keys_version; /* the version of the store from which the keys were read */
     Hashed *hashed;
     char delimiter;
     bool probes;

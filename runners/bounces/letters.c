@@ -99,7 +99,7 @@ bool letters_send(Case *given, const Letter *about, GError **error)
         g_autofree char *local = NULL;
         VerpList list = case_verp_list(given, &local);
         g_autoptr(GString) sender = g_string_new(NULL);
-        verp_make(given->bounces->keys, VERP_PROBE, &list, about->address, given->now, sender);
+        verp_make(given->bounces->shared->seat.keys, VERP_PROBE, &list, about->address, given->now, sender);
         /* Not by virgin, and without Precedence: what is "bulk" would not come back. */
         ListLetter letter = {.template = "bounce_probe", .to = about->address, .envelope_sender = sender->str,
                              .queue = NOTICE_QUEUE, .personal = true};

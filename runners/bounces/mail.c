@@ -37,7 +37,7 @@ static bool read_signature(Case *given, const char *detail, Signature *signature
     *signature = (Signature){.result = VERP_ABSENT};
     for (size_t i = 0; i < G_N_ELEMENTS(purposes); i++) {
         g_auto(VerpRead) read = {0};
-        const HashedProof proof = {given->bounces->keys, purposes[i], &list, given->now};
+        const HashedProof proof = {given->bounces->shared->seat.keys, purposes[i], &list, given->now};
         VerpResult result;
         if (!hashed_parse(given->bounces->hashed, &proof, detail, &read, &result, error))
             return false;
@@ -67,7 +67,7 @@ static bool search_proof(Case *given, const GString *text, const char *mark, boo
         g_autofree char *detail = g_strndup(at, strcspn(at, "@<> \t\r\n\"';,"));
         if (leave) {
             g_auto(VerpRead) read = {0};
-            const HashedProof proof = {given->bounces->keys, VERP_UNSUBSCRIBE, &list, given->now};
+            const HashedProof proof = {given->bounces->shared->seat.keys, VERP_UNSUBSCRIBE, &list, given->now};
             VerpResult result;
             if (!hashed_parse(given->bounces->hashed, &proof, detail, &read, &result, error))
                 return false;

@@ -12,9 +12,7 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "lists/hosts/this_host.h"
 #include "lists/keys.h"
-#include "store/place.h"
 
 #define FORGET_INTERVAL (3600 * CLOCK_SECOND)
 #define DAY (86400 * CLOCK_SECOND)
@@ -32,31 +30,18 @@ static void stop(Runner *runner)
     if (!own)
         return;
     list_cache_free(own->lists);
-    store_free(own->store);
+    seat_leave(&own->seat);
     g_ptr_array_unref(own->joins);
     g_ptr_array_unref(own->given_up);
     g_free(own);
     runner_set_data(runner, NULL);
 }
 
-static bool is_store_away(Runner *runner)
-{
-    const Defragment *own = runner_data(runner);
-    return !store_reachable(own->store);
-}
-
 static bool start(Runner *runner, GError **error)
 {
     const Config *config = runner_config(runner);
-    g_autoptr(Store) store = store_open_for_work(config, error);
-    int log = -1;
-    if (!store || !store_leave_sync(store, &log, error) || !this_host_check(store, runner_spool(runner), config, error))
-        return false;
-    runner_sync_along(runner, log);
     Defragment *own = g_new0(Defragment, 1);
     own->runner = runner;
-    own->lists = list_cache_new(store);
-    own->store = g_steal_pointer(&store);
     own->joins = g_ptr_array_new_with_free_func(join_free);
     own->given_up = g_ptr_array_new_with_free_func((GDestroyNotify)fragment_set_free);
     own->host = config_string(config, "site", "hostname");
@@ -68,19 +53,16 @@ static bool start(Runner *runner, GError **error)
     own->sets_per_host = config_integer(config, "defragment", "sets_per_host");
     own->max_waiting = (int64_t)config_size(config, "defragment", "max_waiting");
     runner_set_data(runner, own);
-    runner_pause_while(runner, is_store_away);
-    if (settle_start(own, error))
-        return true;
-    stop(runner);
-    return false;
+    if (!runner_seat_open(runner, &own->seat, false, error))
+        return false;
+    own->store = own->seat.store;
+    own->lists = list_cache_new(own->store);
+    return settle_start(own, error);
 }
 
 static bool begin(Runner *runner, GError **error)
 {
     Defragment *own = runner_data(runner);
-    g_autoptr(GError) gone = NULL;
-    if (!store_present(own->store, &gone)) /* the one that is there is opened at the next start */
-        log_fatal(CHILD_EXIT_LATER, "%s", gone->message);
     list_cache_refresh(own->lists);
     own->counted = own->looked = false;
     if (!store_begin_people(own->store, NULL, error))

@@ -13,6 +13,7 @@
 #include "mail/message.h"
 #include "mail/mime/partial.h"
 #include "posting/list_cache.h"
+#include "runners/posts/runner_seat.h"
 #include "runners/runner.h"
 #include "store/posts/fragment.h"
 #include "store/store.h"
@@ -22,7 +23,8 @@
 
 typedef struct Defragment {
     Runner *runner;
-    Store *store;
+    Seat seat;
+    Store *store; /* the seat's */
     ListCache *lists;
     const char *host; /* our own name */
     int64_t max_parts, max_size, sets_per_sender, sets_per_list, sets_per_host, max_waiting;

@@ -23,13 +23,13 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/archive/archive_place.h"
-#include "lists/hosts/this_host.h"
 #include "lists/keys.h"
 #include "runners/handover/parcel.h"
 #include "runners/handover/trip.h"
+#include "runners/posts/runner_seat.h"
 #include "runners/runner.h"
+#include "store/hosts/host.h"
 #include "store/hosts/lost_spool.h"
-#include "store/place.h"
 #include "switchboard/fault.h"
 
 #define DEFRAGMENT_QUEUE "defragment"
@@ -41,7 +41,7 @@
 
 typedef struct Handover {
     Runner *runner;
-    Store *store;
+    Seat seat;
     SmtpTls *tls;
     const char *host;  /* our own name */
     const char *spool; /* the id of ours */
@@ -98,42 +98,24 @@ static void stop(Runner *runner)
     g_hash_table_unref(own->waiting);
     g_free(own->told);
     smtp_tls_free(own->tls);
-    store_free(own->store);
+    seat_leave(&own->seat);
     g_free(own);
     runner_set_data(runner, NULL);
-}
-
-static bool is_store_away(Runner *runner)
-{
-    const Handover *own = runner_data(runner);
-    return !store_reachable(own->store);
 }
 
 static bool start(Runner *runner, GError **error)
 {
     const Config *config = runner_config(runner);
-    g_autoptr(Store) store = store_open_for_work(config, error);
-    int log = -1;
-    if (!store || !store_leave_sync(store, &log, error) || !this_host_check(store, runner_spool(runner), config, error))
-        return false;
-    const char *spool = spool_id(runner_spool(runner), error);
-    SmtpTls *tls = spool ? trip_certificates(config, error) : NULL;
-    if (!tls)
-        return false;
-    runner_sync_along(runner, log);
     Handover *own = g_new0(Handover, 1);
     own->runner = runner;
-    own->store = g_steal_pointer(&store);
-    own->tls = tls;
     own->host = config_string(config, "site", "hostname");
-    own->spool = spool;
     own->remember = config_duration(config, "store", "remember");
     own->tasks = g_ptr_array_new_with_free_func(task_free);
     own->waiting = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, host_wait_free);
     own->down = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     runner_set_data(runner, own);
-    runner_pause_while(runner, is_store_away);
-    return true;
+    return runner_seat_open(runner, &own->seat, false, error) &&
+           (own->spool = spool_id(runner_spool(runner), error)) && (own->tls = trip_certificates(config, error));
 }
 
 /* ---- a batch ---- */
@@ -142,9 +124,6 @@ static bool begin(Runner *runner, GError **error)
 {
     (void)error;
     Handover *own = runner_data(runner);
-    g_autoptr(GError) gone = NULL;
-    if (!store_present(own->store, &gone)) /* the one that is there is opened at the next start */
-        log_fatal(CHILD_EXIT_LATER, "%s", gone->message);
     g_ptr_array_set_size(own->tasks, 0);
     return true;
 }
@@ -178,7 +157,7 @@ static bool send_all(Handover *own, GPtrArray *shipments, GError **error)
         Task *task = own->tasks->pdata[at];
         if (!task->to)
             continue;
-        if (!hosts && !(hosts = host_all(own->store, error)))
+        if (!hosts && !(hosts = host_all(own->seat.store, error)))
             return false;
         for (guint i = 0; i < hosts->len; i++) {
             const Host *host = hosts->pdata[i];
@@ -326,7 +305,7 @@ static bool settle(Handover *own, Task *task, GError **error)
     g_autofree char *effect = parcel_effect(task->name);
     int64_t mine = copy_number(entry), noted = 0, handed_at = meta_integer(meta, KEY_HANDED_AT, 0);
     bool before;
-    if (!store_find_effect(own->store, effect, &before, &noted, error))
+    if (!store_find_effect(own->seat.store, effect, &before, &noted, error))
         return false;
     /* Notes are dropped in time: of a copy that has been here for long, nobody knows whether another was worked. */
     task->old = !before && handed_at > 0 && clock_now() - handed_at > own->remember / 2;
@@ -334,9 +313,9 @@ static bool settle(Handover *own, Task *task, GError **error)
     if (before || task->old)
         return true;
     const HandedEntry handed = parcel_handed(meta, effect, own->spool);
-    return store_record_effect(own->store, effect, mine, error) &&
-           (meta_string(meta, KEY_HANDED, NULL) ? lost_spool_note(own->store, &handed, error)
-                                                : lost_spool_note_back(own->store, effect, error));
+    return store_record_effect(own->seat.store, effect, mine, error) &&
+           (meta_string(meta, KEY_HANDED, NULL) ? lost_spool_note(own->seat.store, &handed, error)
+                                                : lost_spool_note_back(own->seat.store, effect, error));
 }
 
 /* All notes of the batch are one transaction, which locks the lists of its entries. */
@@ -351,16 +330,16 @@ static bool settle_all(Handover *own, GError **error)
     }
     if (lists->len == 0)
         return true;
-    if (!store_begin_lists(own->store, lists, error))
+    if (!store_begin_lists(own->seat.store, lists, error))
         return false;
     for (guint at = 0; at < own->tasks->len; at++) {
         Task *task = own->tasks->pdata[at];
         if (task->settle && !settle(own, task, error)) {
-            store_rollback(own->store);
+            store_rollback(own->seat.store);
             return false;
         }
     }
-    return store_commit(own->store, error);
+    return store_commit(own->seat.store, error);
 }
 
 static bool end(Runner *runner, GError **error)

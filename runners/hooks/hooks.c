@@ -16,10 +16,9 @@
 #include "lists/event.h"
 #include "lists/keys.h"
 #include "runners/hooks/hook.h"
-#include "runners/posts/units.h"
+#include "runners/posts/runner_seat.h"
 #include "runners/runner.h"
 #include "store/event_row.h"
-#include "store/place.h"
 #include "store/store.h"
 #include "switchboard/fault.h"
 
@@ -38,7 +37,7 @@ typedef struct Fresh {
 typedef struct Hooks {
     GPtrArray *hooks; /* of Hook */
     GPtrArray *fresh; /* of Fresh */
-    Store *store;     /* NULL: it must be opened */
+    Seat seat;        /* it comes back: a hook's failures are remembered */
     bool noted;       /* the batch at hand left events in the store */
     int64_t give_up, keep, expire_at;
     char *sign;       /* the file that is touched for those who read events */
@@ -55,25 +54,18 @@ static void fresh_free(void *data)
     g_free(fresh);
 }
 
-static bool is_store_away(Runner *runner)
-{
-    const Hooks *own = runner_data(runner);
-    return own->store && !store_reachable(own->store);
-}
-
 static bool hooks_start(Runner *runner, GError **error)
 {
     const Config *config = runner_config(runner);
     Hooks *own = g_new0(Hooks, 1);
     runner_set_data(runner, own);
-    runner_pause_while(runner, is_store_away);
     own->give_up = config_duration(config, "hooks", "give_up");
     own->keep = config_duration(config, "hooks", "keep");
     own->sign = g_build_filename(config_string(config, "master", "runtime_directory"), EVENT_SIGN, NULL);
     own->fresh = g_ptr_array_new_with_free_func(fresh_free);
     own->hooks = hooks_read(config, error);
-    own->store = own->hooks ? store_open_for_work(config, error) : NULL;
-    return own->store && units_start(runner, own->store, error);
+    return own->hooks && runner_seat_open(runner, &own->seat, true, error) &&
+           runner_seat_settle(runner, &own->seat, error);
 }
 
 static void hooks_stop(Runner *runner)
@@ -81,23 +73,11 @@ static void hooks_stop(Runner *runner)
     Hooks *own = runner_data(runner);
     if (!own)
         return;
-    g_clear_pointer(&own->store, store_free);
+    seat_leave(&own->seat);
     g_clear_pointer(&own->hooks, g_ptr_array_unref);
     g_ptr_array_unref(own->fresh);
     g_free(own->sign);
     g_free(own);
-}
-
-/* A database that was replaced while we had it open is opened anew. */
-static bool hooks_begin(Runner *runner, GError **error)
-{
-    Hooks *own = runner_data(runner);
-    const Config *config = runner_config(runner);
-    if (own->store && !store_present(own->store, NULL))
-        g_clear_pointer(&own->store, store_free);
-    if (!own->store)
-        own->store = store_open_for_work(config, error);
-    return own->store != NULL;
 }
 
 /* ---- an event ---- */
@@ -134,13 +114,13 @@ static bool hooks_end(Runner *runner, GError **error)
     (void)error;
     Hooks *own = runner_data(runner);
     g_autoptr(GError) fault = NULL;
-    bool added = own->fresh->len > 0 && store_begin_people(own->store, NULL, &fault);
+    bool added = own->fresh->len > 0 && store_begin_people(own->seat.store, NULL, &fault);
     for (guint at = 0; added && at < own->fresh->len; at++)
-        if (!event_row_add(own->store, &((Fresh *)own->fresh->pdata[at])->event, &fault)) {
-            store_rollback(own->store);
+        if (!event_row_add(own->seat.store, &((Fresh *)own->fresh->pdata[at])->event, &fault)) {
+            store_rollback(own->seat.store);
             added = false;
         }
-    own->noted = added && store_commit(own->store, &fault);
+    own->noted = added && store_commit(own->seat.store, &fault);
     for (guint at = 0; fault && at < own->fresh->len; at++) {
         Outcome *outcome = ((Fresh *)own->fresh->pdata[at])->outcome;
         g_ptr_array_set_size(outcome->drafts, 0);
@@ -282,8 +262,8 @@ static int64_t hooks_idle(Runner *runner)
     Hooks *own = runner_data(runner);
     g_autoptr(GError) why = NULL;
     int64_t now = clock_monotonic();
-    if (own->store && now >= own->expire_at) {
-        if (!event_row_expire(own->store, clock_now() - own->keep, &why))
+    if (own->seat.store && now >= own->expire_at) {
+        if (!event_row_expire(own->seat.store, clock_now() - own->keep, &why))
             log_warn("events that are too old could not be removed: %s", why->message);
         own->expire_at = now + EXPIRE_EVERY;
     }
@@ -295,7 +275,6 @@ static const RunnerSpec spec = {
     .longest_wait = RUNNER_WAIT_MAX,
     .durable_claim = true,
     .start = hooks_start,
-    .begin_batch = hooks_begin,
     .handle = hooks_handle,
     .end_batch = hooks_end,
     .committed = hooks_committed,

@@ -5,44 +5,25 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/contract.h"
 #include "base/fail.h"
 #include "base/ip.h"
 #include "base/log.h"
 #include "lists/keys.h"
 #include "mail/received.h"
 #include "runners/posts/kept_rows.h"
-#include "runners/posts/units.h"
-#include "store/place.h"
-#include "store/secret.h"
-
-static bool is_store_away(Runner *runner)
-{
-    const ListRunner *own = runner_data(runner);
-    return !store_reachable(own->store);
-}
 
 bool list_runner_start(Runner *runner, GError **error)
 {
     const Config *config = runner_config(runner);
-    Store *store = store_open_for_work(config, error);
-    if (!store)
-        return false;
-    int log = -1;
-    if (!store_leave_sync(store, &log, error)) {
-        store_free(store);
-        return false;
-    }
-    runner_sync_along(runner, log);
     ListRunner *own = g_new0(ListRunner, 1);
-    own->store = store;
-    own->lists = list_cache_new(store);
+    runner_set_data(runner, own);
+    if (!runner_seat_open(runner, &own->seat, false, error))
+        return false;
+    own->store = own->seat.store;
+    own->lists = list_cache_new(own->store);
     work_site_init(&own->site, config);
     own->no_requests = !queue_is_worked(config, "command");
-    runner_set_data(runner, own);
-    runner_pause_while(runner, is_store_away);
-    return units_start(runner, store, error);
+    return runner_seat_settle(runner, &own->seat, error);
 }
 
 void list_runner_stop(Runner *runner)
@@ -52,9 +33,7 @@ void list_runner_stop(Runner *runner)
         return;
     kept_rows_end(own);
     list_cache_free(own->lists);
-    verp_keys_free(own->keys);
-    loop_keys_free(own->loop_keys);
-    store_free(own->store);
+    seat_leave(&own->seat);
     g_free(own);
     runner_set_data(runner, NULL);
 }
@@ -62,14 +41,7 @@ void list_runner_stop(Runner *runner)
 bool list_runner_refresh(Runner *runner, GError **error)
 {
     ListRunner *own = runner_data(runner);
-    g_autoptr(GError) gone = NULL;
-    if (!store_present(own->store, &gone)) /* the one that is there is opened at the next start */
-        log_fatal(CHILD_EXIT_LATER, "%s", gone->message);
     list_cache_refresh(own->lists);
-    if (clock_monotonic() >= own->keys_until) {
-        g_clear_pointer(&own->keys, verp_keys_free);
-        g_clear_pointer(&own->loop_keys, loop_keys_free);
-    }
     if (own->kept)
         g_ptr_array_set_size(own->kept, 0);
     own->taken = 0;
@@ -84,30 +56,15 @@ bool list_runner_end(ListRunner *own, bool done, GError **error)
     return false;
 }
 
-#define KEYS_LIFETIME (60 * CLOCK_SECOND)
-
-static bool read_keys(ListRunner *own, GError **error)
-{
-    if (own->keys)
-        return true;
-    g_autoptr(GPtrArray) secrets = secret_all(own->store, error);
-    if (!secrets)
-        return false;
-    own->keys = verp_keys_new(secrets);
-    own->loop_keys = loop_keys_new(secrets);
-    own->keys_until = clock_monotonic() + KEYS_LIFETIME;
-    return true;
-}
-
 VerpKeys *list_runner_keys(Runner *runner, GError **error)
 {
     ListRunner *own = runner_data(runner);
-    return read_keys(own, error) ? own->keys : NULL;
+    return seat_keys(&own->seat, error) ? own->seat.keys : NULL;
 }
 
 const LoopKeys *list_runner_loop_keys(ListRunner *own, GError **error)
 {
-    return read_keys(own, error) ? own->loop_keys : NULL;
+    return seat_keys(&own->seat, error) ? own->seat.loop_keys : NULL;
 }
 
 bool list_runner_loop_mark(ListRunner *own, Entry *entry, const Message *message, LoopMark *mark, GError **error)

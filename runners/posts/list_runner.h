@@ -15,10 +15,10 @@
 #include <stdbool.h>
 
 #include "lists/work.h"
-#include "mail/bounce/verp.h"
 #include "mail/loop_mark.h"
 #include "mail/message.h"
 #include "posting/list_cache.h"
+#include "runners/posts/runner_seat.h"
 #include "runners/runner.h"
 #include "store/store.h"
 
@@ -26,13 +26,11 @@ typedef struct ListPosts ListPosts;
 typedef struct KeptRows KeptRows;
 
 typedef struct ListRunner {
-    Store *store;
+    Seat seat;
+    Store *store; /* the seat's */
     ListCache *lists;
     WorkSite site;    /* its keys are not set */
     bool no_requests; /* no runner works the queue command: letters must not name -join, -leave and -request */
-    VerpKeys *keys;     /* list_runner_keys() */
-    LoopKeys *loop_keys; /* list_runner_loop_keys() */
-    int64_t keys_until; /* monotonic: of both */
     ListPosts *posts;   /* of a runner of posts (list_posts.h); else NULL */
     GPtrArray *kept;    /* of a runner of posts: of ListRunnerPost, in order; NULL where one was taken */
     unsigned taken;     /* the index in kept from which list_runner_take() (list_posts.h) looks on */
@@ -40,10 +38,10 @@ typedef struct ListRunner {
     void *more;         /* state of one runner's own, which that runner frees */
 } ListRunner;
 
-/* Open the store and read what all runners of list mail need. It fails as store_open_configured() does. */
+/* Open the seat (runner_seat_open()), and read what all runners of list mail need. False also: runner_seat_settle()
+ * failed. */
 bool list_runner_start(Runner *runner, GError **error);
-/* Begin a batch: forget lists and keys that may be stale, and posts kept for the batch before. A database that was
- * removed or replaced ends the process, so that the next start opens the new one. */
+/* Begin a batch: forget lists that may be stale, and posts kept for the batch before. */
 bool list_runner_refresh(Runner *runner, GError **error);
 /* End the transaction of an entry. If done is true, commit it; false: that failed, and nothing was written. If done is
  * false, undo it and return false; the error stays the one that the caller has set. */
@@ -69,11 +67,10 @@ Draft *list_runner_draft(const char *queue, Entry *entry, const Message *message
 /* Make a draft as list_runner_draft() does, with the message in pieces (of GBytes). */
 Draft *list_runner_draft_pieces(const char *queue, Entry *entry, const GPtrArray *pieces);
 
-/* Return the keys that addresses and links are signed with, borrowed until the next list_runner_refresh(). They are
- * read again after a minute, since somebody may make a new one. NULL: the store failed. */
+/* Return the keys that addresses and links are signed with, borrowed until the next batch; seat_keys(). NULL: the store
+ * failed. */
 VerpKeys *list_runner_keys(Runner *runner, GError **error);
-/* Return the keys of loop marks (mail/loop_mark.h), borrowed and read again as those of list_runner_keys(). NULL: the
- * store failed. */
+/* Return the keys of loop marks (mail/loop_mark.h), borrowed as those of list_runner_keys(). NULL: the store failed. */
 const LoopKeys *list_runner_loop_keys(ListRunner *own, GError **error);
 
 /* Read into *mark which lists a message has passed (mail/loop_mark.h), and log marks that are not of this site. False:

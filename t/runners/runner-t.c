@@ -24,6 +24,7 @@
 #define PATIENCE (120 * CLOCK_SECOND) /* of a machine that is busy, too */
 
 static bool refuse_batches, slow_committed;
+static bool need_fails, need_is_away; /* runner_need() */
 static const char *crash_in; /* the callback in which "mine" ends the process; NULL: none */
 static bool has_mine;        /* it is in the batch */
 static bool valgrind; /* everything is many times slower */
@@ -118,6 +119,18 @@ static void committed(Runner *runner)
     runner_progress(runner);
 }
 
+static bool is_away(void *need)
+{
+    g_assert_true(need == &need_is_away);
+    return need_is_away;
+}
+
+static bool keep(void *need, GError **error)
+{
+    g_assert_true(need == &need_is_away);
+    return !need_fails || fail(error, FAIL_NEVER, "the database is of another site");
+}
+
 static char *hidden, *unpublished, *child;
 
 /* The slice has been recovered by now: this is intake that was killed beside a living runner, long ago, and a child
@@ -125,6 +138,7 @@ static char *hidden, *unpublished, *child;
 static bool bring_intake(Runner *runner, GError **error)
 {
     struct utimbuf times = {.actime = 1000000000, .modtime = 1000000000};
+    runner_need(runner, &need_is_away, is_away, keep);
     if (child && !g_file_set_contents(child, "child", -1, NULL))
         return false;
     return !hidden || (utime(hidden, &times) == 0 && rename(hidden, unpublished) == 0);
@@ -419,19 +433,35 @@ static void test_finish(Test *test, gconstpointer data)
     g_assert_cmpuint(fixture_count(&test->fixture, "target", ""), ==, 2);
 }
 
-static void test_database_down(Test *test, gconstpointer data)
+/* While one of these is true, the entry waits in its queue. */
+static void wait_down(Test *test, bool *down)
 {
-    refuse_batches = true;
+    *down = true;
     g_free(fixture_store(&test->fixture, "in", "go"));
     start(test);
     g_usleep(200000);
     stop(test, SIGTERM);
     g_assert_cmpuint(fixture_count(&test->fixture, "target", ""), ==, 0);
     g_assert_cmpuint(fixture_count(&test->fixture, "in", ".msg"), ==, 1);
-    refuse_batches = false;
+    *down = false;
     start(test);
     wait_for(test, "target", ".msg", 1);
     stop(test, SIGTERM);
+}
+
+static void test_database_down(Test *test, gconstpointer data)
+{
+    wait_down(test, &refuse_batches);
+}
+
+static void test_need_fails(Test *test, gconstpointer data)
+{
+    wait_down(test, &need_fails);
+}
+
+static void test_need_away(Test *test, gconstpointer data)
+{
+    wait_down(test, &need_is_away);
 }
 
 /* Others wait for the database while a batch holds it: it ends before its messages are too much. */
@@ -706,6 +736,8 @@ int main(int argc, char **argv)
     ADD("/runner/nobody named/committed", NULL, test_crash_in_committed);
     ADD("/runner/finish", NULL, test_finish);
     ADD("/runner/database down", NULL, test_database_down);
+    ADD("/runner/need fails", NULL, test_need_fails);
+    ADD("/runner/need away", NULL, test_need_away);
     ADD("/runner/big", NULL, test_big);
     ADD("/runner/slow", NULL, test_slow);
     ADD("/runner/slow, polling", "wakeup = poll\npoll_interval = 20ms", test_slow);

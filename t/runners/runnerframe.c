@@ -58,9 +58,9 @@ bool runner_stopping(const Runner *self)
     return self->stopping;
 }
 
-void runner_pause_while(Runner *runner, bool (*away)(Runner *runner))
+void runner_need(Runner *runner, void *need, bool (*away)(void *need), bool (*keep)(void *need, GError **error))
 {
-    (void)runner, (void)away;
+    (void)runner, (void)need, (void)away, (void)keep;
 }
 
 bool runner_alive(void *self)

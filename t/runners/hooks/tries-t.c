@@ -9,7 +9,6 @@
 #include "lists/event.h"
 #include "lists/keys.h"
 #include "runners/hooks/hook.h"
-#include "runners/posts/units.h"
 #include "store/event_row.h"
 #include "store/store.h"
 #include "switchboard/operate.h"
@@ -33,11 +32,6 @@ GPtrArray *hooks_read(const Config *config, GError **error)
     hook->name = "h";
     g_ptr_array_add(hooks, hook);
     return hooks;
-}
-
-bool units_start(Runner *runner, Store *store, GError **error)
-{
-    return true;
 }
 
 bool hook_wants(const Hook *one, const char *type, const char *list_id)
@@ -66,7 +60,8 @@ static void set_up(Fixture *fixture, gconstpointer data)
     g_autoptr(Store) made = store_open("sqlite", database, true, &error);
     g_assert_no_error(error);
     hooks_main(0, NULL);
-    runner_frame = (Runner){.spec = runner_frame.spec, .config = config_load(path, true, &error)};
+    runner_frame = (Runner){
+        .spec = runner_frame.spec, .config = config_load(path, true, &error), .spool = fixture->spool};
     g_assert_no_error(error);
     g_assert_true(runner_frame.spec->start(&runner_frame, &error));
     answer = HOOK_FAILED;
@@ -198,7 +193,6 @@ static void test_turns(Fixture *fixture, gconstpointer data)
     takes = CLOCK_SECOND / 10;
     g_autoptr(Outcome) last = tried(old_event(fixture, false));
     g_assert_cmpuint(last->drafts->len, ==, 0);
-    g_assert_true(runner_frame.spec->begin_batch(&runner_frame, NULL));
     g_autoptr(Outcome) next = tried(old_event(fixture, false));
     g_assert_cmpint(draft_name(only_draft(next, EVENT_QUEUE))->due, >, clock_now());
     g_assert_cmpint(asked, ==, 1);
@@ -267,7 +261,6 @@ static void test_store_fails(Fixture *fixture, gconstpointer data)
                                                          faults[i])
                                        : g_strdup("");
         change(fixture, fault);
-        g_assert_true(runner_frame.spec->begin_batch(&runner_frame, NULL));
         g_autoptr(Outcome) first = tried(stored(fixture, event(1))), between = tried(old_event(fixture, false));
         g_autoptr(Outcome) second = tried(stored(fixture, event(2)));
         g_assert_true(runner_frame.spec->end_batch(&runner_frame, NULL));
