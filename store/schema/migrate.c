@@ -94,8 +94,8 @@ static int64_t newest_of(const Migration *table)
     return count ? table[count - 1].number : 0;
 }
 
-/* Of a database that has later steps than the table: where the question cannot be answered, the version that made it
- * knew nothing of neighbours. */
+/* Of a database that has later steps than the table. Where the question cannot be answered, as in the index of an
+ * archive, which has no schema_least, no other version may use it. */
 static bool is_neighbour(const StoreDriver *driver, void *connection, int64_t newest)
 {
     int64_t least = INT64_MAX;

@@ -3,8 +3,6 @@
 /* Whether a database is there, the one that was opened, and sound; copies of it. */
 #include "store/maintain.h"
 #include "store/posts/held.h"
-#include "store/schema/migrate.h"
-#include "store/store_internal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,42 +29,6 @@ static void test_open_empty(Fixture *fixture, const void *data)
     g_assert_cmpint(stat(path, &status), ==, 0);
     g_assert_cmpint(status.st_size, ==, 0);
     g_autoptr(Store) store = store_open(fixture_driver(), path, true, &error);
-    g_assert_no_error(error);
-}
-
-static int64_t schema_of(const char *where)
-{
-    GError *error = NULL;
-    g_auto(StoreReport) report = {0};
-    assert_ok(store_check(fixture_driver(), where, false, &report, &error), error);
-    return report.schema;
-}
-
-/* A database of an older program is refused to those who would use it, and not changed; it can be opened for a copy,
- * and is brought up to date for who asks for that. */
-static void test_open_older(Fixture *fixture, const void *data)
-{
-    GError *error = NULL;
-    int64_t newest = schema_of(fixture->path);
-    g_autofree char *where = fixture_where(fixture->directory, "older");
-    g_autofree Migration *known = g_memdup2(migrations, sizeof(Migration) * (size_t)newest);
-    known[newest - 1] = (Migration){0};
-    Store *store = store_open_by(store_driver_find(fixture_driver(), NULL), where, true, known, &error);
-    g_assert_no_error(error);
-    store_free(store);
-    g_autofree char *both = g_strdup_printf("has schema %d, and this program wants %d", (int)newest - 1, (int)newest);
-    for (int times = 0; times < 2; times++) {
-        g_assert_null(store_open(fixture_driver(), where, false, &error));
-        g_assert_nonnull(strstr(error->message, both));
-        assert_failed(FAIL_CONFIG, error);
-        store_free(store_open_older(fixture_driver(), where, false, &error));
-        g_assert_no_error(error);
-        g_assert_cmpint(schema_of(where), ==, newest - 1);
-    }
-    store_free(store_open_older(fixture_driver(), where, true, &error));
-    g_assert_no_error(error);
-    g_assert_cmpint(schema_of(where), ==, newest);
-    g_autoptr(Store) usual = store_open(fixture_driver(), where, false, &error);
     g_assert_no_error(error);
 }
 
@@ -182,7 +144,6 @@ SUITE("maintain")
 {
     g_test_init(&argc, &argv, NULL);
     TEST("/maintain/empty", test_open_empty);
-    TEST("/maintain/older", test_open_older);
     TEST("/maintain/present", test_present);
     TEST_WITH_LIST("/maintain/room is given back", test_give_back);
     TEST("/maintain/check", test_check);

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "store/lists/list_post.h"
-#include "store/schema/migrate.h"
 #include "store/store_internal.h"
 #include "t/store/fixture.h"
 #include "t/suite.h"
@@ -180,58 +179,6 @@ static void test_open_at_once(Fixture *fixture, const void *data)
     g_assert_cmpint(domains->len, ==, 8);
     g_clear_pointer(&store, store_free);
     g_remove(path);
-}
-
-/* ---- migrations ---- */
-
-static const Migration step_one[] = {
-    {1, "one", "CREATE TABLE one (x @integer@) @table@;"},
-    {0, NULL, NULL},
-};
-static const Migration steps[] = {
-    {1, "one", "CREATE TABLE one (x @integer@) @table@;"},
-    {2, "two", "INSERT INTO one (x) VALUES (1); INSERT INTO nowhere (x) VALUES (1);"},
-    {0, NULL, NULL},
-};
-static const Migration mended[] = {
-    {1, "one", "this is never run again"},
-    {2, "two", "INSERT INTO one (x) VALUES (2);"},
-    {3, "three", "CREATE TABLE three (x @text@ NOT NULL PRIMARY KEY) @clustered@;"},
-    {0, NULL, NULL},
-};
-
-static void test_migrate(Fixture *fixture, const void *data)
-{
-    if (!fixture_is_sqlite())
-        return;
-    GError *error = NULL;
-    g_autofree char *path = g_build_filename(fixture->directory, "migrate.db", NULL);
-    void *connection = store_sqlite.open(path, true, &error);
-    g_assert_no_error(error);
-    /* An empty database gets all steps or none, one in use each that works. */
-    for (unsigned in_use = 0; in_use <= 1; in_use++) {
-        g_assert_false(migrate_to(&store_sqlite, connection, path, steps, &error));
-        g_assert_nonnull(strstr(error->message, "002-two"));
-        g_clear_error(&error);
-        assert_ok(migrate_to(&store_sqlite, connection, path, step_one, &error), error);
-    }
-    assert_ok(migrate_to(&store_sqlite, connection, path, mended, &error), error);
-    assert_ok(migrate_to(&store_sqlite, connection, path, mended, &error), error);
-    /* The failed try left nothing. */
-    void *statement = store_sqlite.prepare(connection, "SELECT sum(x) FROM one", NULL, 0, false, &error);
-    g_assert_cmpint(store_sqlite.step(statement, &error), ==, STEP_ROW);
-    g_assert_cmpint(store_sqlite.integer(statement, 0), ==, 2);
-    store_sqlite.finalize(statement);
-    store_sqlite.close(connection);
-    g_remove(path);
-}
-
-static void test_migrations_are_numbered(void)
-{
-    int expected = 1;
-    for (const Migration *migration = migrations; migration->number; migration++)
-        g_assert_cmpint(migration->number, ==, expected++);
-    g_assert_cmpint(expected, >, 1);
 }
 
 /* ---- transactions ---- */
@@ -745,8 +692,6 @@ SUITE("store")
     TEST("/store/open/strangers", test_open_strangers);
     TEST("/store/open/at-once", test_open_at_once);
     TEST("/store/corrupt", test_corrupt);
-    TEST("/store/migrate", test_migrate);
-    g_test_add_func("/store/migrations-are-numbered", test_migrations_are_numbered);
     TEST("/store/rollback", test_rollback);
     TEST("/store/nested", test_nested);
     TEST("/store/refusal-keeps-transaction", test_refusal_keeps_transaction);

@@ -2,10 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/people/span.h"
 
-#include <string.h>
-
 #include "store/people/user.h"
-#include "store/schema/migrate.h"
 #include "t/store/sound.h"
 #include "t/suite.h"
 
@@ -140,44 +137,6 @@ static void test_list_goes(Fixture *fixture, const void *data)
     assert_sound(fixture);
 }
 
-/* A database from before the spans. */
-static void test_upgrade(Fixture *fixture, const void *data)
-{
-    GError *error = NULL;
-    static const char filling[] =
-        "PRAGMA foreign_keys = OFF; CREATE TEMP TABLE series (value); "
-        "WITH RECURSIVE n (value) AS (SELECT 3 UNION ALL SELECT value + 1 FROM n WHERE value < 2600) "
-        "INSERT INTO series SELECT value FROM n;"
-        "INSERT INTO domain (mail_host, description) VALUES ('example.com', '');"
-        "INSERT INTO list (key, list_id, mail_host, list_name, created_at, last_post_at, post_id) VALUES "
-        "(1, 'test.example.com', 'example.com', 'test', 0, 0, 1), (2, 'no.example.com', 'example.com', 'no', 0, 0, 1);"
-        "INSERT INTO person (key, created_at, stands_in) SELECT value, 0, value % 7 = 0 FROM series;"
-        "INSERT INTO address (key, folded, email, person, preferred, registered_at, verified_at) "
-        "SELECT value + 9000, printf('a b%05d', value * 31 % 2600), printf('b%05d@a', value * 31 % 2600), value, 1, 0, "
-        "0 FROM series;"
-        "INSERT INTO member (list, role, folded, by_person, email, address, person, key, joined_at) "
-        "SELECT 1, 0, folded, 0, email, key, person, key + 9000, 0 FROM address;"
-        "INSERT INTO member (list, role, folded, by_person, email, address, person, key, joined_at) "
-        "SELECT 1, 0, folded, 1, email, key, person, key + 18000, 0 FROM address;";
-    if (!fixture_is_sqlite())
-        return;
-    g_autofree Migration *before = g_new0(Migration, 25);
-    memcpy(before, migrations, 24 * sizeof *before);
-    g_assert_cmpstr(migrations[24].name, ==, "spans");
-    g_autofree char *path = g_build_filename(fixture->directory, "before.db", NULL);
-    void *connection = store_sqlite.open(path, true, &error);
-    g_assert_no_error(error);
-    assert_ok(migrate_to(&store_sqlite, connection, path, before, &error), error);
-    assert_ok(store_sqlite.script(connection, filling, &error), error);
-    store_sqlite.close(connection);
-    store_free(fixture->store);
-    fixture->store = store_open(fixture_driver(), path, true, &error);
-    g_assert_no_error(error);
-    assert_sound(fixture);
-    assert_places(fixture);
-    g_assert_cmpint(spans_of(fixture, ROLE_MEMBER), >, 8);
-}
-
 SUITE("span")
 {
     g_test_init(&argc, &argv, NULL);
@@ -186,6 +145,5 @@ SUITE("span")
     TEST_WITH_LIST("/span/shrink", test_shrink);
     TEST_WITH_LIST("/span/move", test_move);
     TEST_WITH_LIST("/span/list-goes", test_list_goes);
-    TEST("/span/upgrade", test_upgrade);
     return g_test_run();
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "store/posts/fragment.h"
-#include "store/schema/migrate.h"
 #include "store/store_internal.h"
 #include "t/store/fixture.h"
 #include "t/suite.h"
@@ -322,36 +321,6 @@ static void test_forget(Fixture *fixture, gconstpointer data)
     g_assert_cmpint(seen, ==, 0);
 }
 
-/* A database from before the counts. */
-static void test_upgrade(Fixture *fixture, gconstpointer data)
-{
-    if (!fixture_is_sqlite())
-        return;
-    GError *error = NULL;
-    Migration before[4] = {{0}};
-    for (size_t i = 0; i < 3; i++)
-        before[i] = migrations[i];
-    g_autofree char *path = g_build_filename(fixture->directory, "before.db", NULL);
-    void *connection = store_sqlite.open(path, true, &error);
-    g_assert_no_error(error);
-    assert_ok(migrate_to(&store_sqlite, connection, path, before, &error), error);
-    static const char filling[] =
-        "PRAGMA foreign_keys = OFF; INSERT INTO fragment_set SELECT value, 1, 'a@x', 'i', 'h' || (value % 2), "
-        "value > 5, 0, 0, 2, value, 100 + value, 200, 0, NULL, NULL FROM json_each('[1,2,3,4,5,6,7]')";
-    assert_ok(store_sqlite.script(connection, filling, &error), error);
-    store_sqlite.close(connection);
-    g_autoptr(Store) store = store_open(fixture_driver(), path, true, &error);
-    g_assert_no_error(error);
-    FragmentCount count;
-    assert_ok(fragment_count(store, "h1", &count, &error), error);
-    g_assert_cmpint(count.sets, ==, 3);
-    g_assert_cmpint(count.parts, ==, 6);
-    g_assert_cmpint(count.octets, ==, 1 + 3 + 5);
-    g_assert_cmpint(count.oldest, ==, 101);
-    assert_ok(fragment_count(store, NULL, &count, &error), error);
-    g_assert_cmpint(count.sets, ==, 5);
-}
-
 SUITE("fragment")
 {
     g_test_init(&argc, &argv, NULL);
@@ -362,6 +331,5 @@ SUITE("fragment")
     TEST_WITH_LIST("/fragment/counts-always", test_counts_always);
     TEST_WITH_LIST("/fragment/cost", test_cost);
     TEST_WITH_LIST("/fragment/forget", test_forget);
-    TEST("/fragment/upgrade", test_upgrade);
     return g_test_run();
 }
