@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/seal.h"
+#include "store/outbox.h"
 #include "switchboard/meta.h"
 #include "switchboard/name.h"
 
@@ -65,7 +66,7 @@ static void append_text(GByteArray *all, const char *text)
     g_byte_array_append(all, (const guint8 *)text, (guint)strlen(text) + 1);
 }
 
-bool kept_add(Store *store, const KeptKey *key, const char *entry, OutboxRow *row, GError **error)
+bool kept_add(Store *store, const KeptKey *key, const char *entry, const KeptRow *row, GError **error)
 {
     g_autoptr(GByteArray) plain = g_byte_array_new();
     size_t length;
@@ -75,12 +76,19 @@ bool kept_add(Store *store, const KeptKey *key, const char *entry, OutboxRow *ro
     append_text(plain, row->recipients);
     g_byte_array_append(plain, message, (guint)length);
     g_autoptr(GBytes) sealed = seal_make(key->octets, entry, plain, error);
-    char none[] = "";
-    OutboxRow kept = {.queue = none, .meta = none, .recipients = none, .message = sealed, .made_at = row->made_at};
-    bool done = sealed && outbox_add(store, key->spool, entry, &kept, error);
-    row->number = kept.number;
-    return done;
+    return sealed &&
+           outbox_add(store, key->spool, entry, &(OutboxRow){.sealed = sealed, .made_at = row->made_at}, error);
 }
+
+static void row_free(KeptRow *row)
+{
+    g_free(row->queue);
+    g_free(row->meta);
+    g_free(row->recipients);
+    g_clear_pointer(&row->message, g_bytes_unref);
+    g_free(row);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KeptRow, row_free)
 
 /* Takes a text off the beginning. False: it does not end. */
 static bool take_text(GByteArray *plain, char **text)
@@ -95,28 +103,32 @@ static bool take_text(GByteArray *plain, char **text)
     return true;
 }
 
-static bool open_row(const KeptKey *key, const char *entry, OutboxRow *row, GError **error)
+static KeptRow *open_row(const KeptKey *key, const char *entry, const OutboxRow *kept, GError **error)
 {
-    if (*row->queue) /* of an older program */
-        return true;
-    g_autoptr(GByteArray) plain = seal_open(key->octets, entry, row->message);
+    g_autoptr(KeptRow) row = g_new0(KeptRow, 1);
+    g_autoptr(GByteArray) plain = seal_open(key->octets, entry, kept->sealed);
     if (!plain)
-        return fail(error, FAIL_NEVER,
-                    "what is kept for %s was not sealed with the key of this spool (" KEPT_KEY_FILE ")", entry);
-    if (!take_text(plain, &row->queue) || !take_text(plain, &row->meta) || !take_text(plain, &row->recipients))
-        return fail(error, FAIL_NEVER, "what is kept for %s is cut short", entry);
-    g_bytes_unref(row->message);
-    row->message = g_bytes_new(plain->data, plain->len);
-    return true;
+        fail(error, FAIL_NEVER, "what is kept for %s was not sealed with the key of this spool (" KEPT_KEY_FILE ")",
+             entry);
+    else if (!take_text(plain, &row->queue) || !take_text(plain, &row->meta) || !take_text(plain, &row->recipients))
+        fail(error, FAIL_NEVER, "what is kept for %s is cut short", entry);
+    else
+        row->message = g_bytes_new(plain->data, plain->len);
+    row->made_at = kept->made_at;
+    return row->message ? g_steal_pointer(&row) : NULL;
 }
 
 GPtrArray *kept_of(Store *store, const KeptKey *key, const char *entry, GError **error)
 {
-    g_autoptr(GPtrArray) rows = outbox_of(store, entry, error);
-    for (guint at = 0; rows && at < rows->len; at++)
-        if (!open_row(key, entry, rows->pdata[at], error))
+    g_autoptr(GPtrArray) sealed = outbox_of(store, entry, error);
+    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)row_free);
+    for (guint at = 0; sealed && at < sealed->len; at++) {
+        KeptRow *row = open_row(key, entry, sealed->pdata[at], error);
+        if (!row)
             return NULL;
-    return g_steal_pointer(&rows);
+        g_ptr_array_add(rows, row);
+    }
+    return sealed ? g_steal_pointer(&rows) : NULL;
 }
 
 /* ---- rows of units ---- */
@@ -133,15 +145,15 @@ bool kept_add_drafts(Store *store, const KeptKey *key, const char *entry, GPtrAr
         g_autofree char *meta = meta_print(draft_meta(draft));
         g_autofree char *recipients = addresses ? g_strjoinv("\n", (char **)addresses) : g_strdup("");
         g_autofree char *queue = g_strdup_printf("%s %" G_GINT64_FORMAT, draft_queue(draft), draft_name(draft)->due);
-        OutboxRow row = {.queue = queue, .meta = meta, .recipients = recipients, .message = message,
-                         .made_at = clock_now()};
+        const KeptRow row = {
+            .queue = queue, .meta = meta, .recipients = recipients, .message = message, .made_at = clock_now()};
         if (!kept_add(store, key, entry, &row, error))
             return false;
     }
     return true;
 }
 
-static Draft *row_draft(const OutboxRow *row, GError **error)
+static Draft *row_draft(const KeptRow *row, GError **error)
 {
     g_auto(GStrv) target = g_strsplit(row->queue, " ", 2);
     json_t *meta = meta_parse(row->meta, strlen(row->meta), error);

@@ -11,7 +11,6 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "store/outbox.h"
 #include "store/store.h"
 #include "switchboard/draft.h"
 #include "switchboard/spool.h"
@@ -27,8 +26,16 @@ typedef struct KeptKey {
 /* Read the spool's key; make it when there is none. FAIL_CONFIG: it is no key. */
 bool kept_key_read(Spool *spool, KeptKey *key, GError **error);
 
-/* Add a row for entry ("command:4cd1..."), sealed. It sets row->number. */
-bool kept_add(Store *store, const KeptKey *key, const char *entry, OutboxRow *row, GError **error);
+/* An entry that is kept, as it is when its row is opened. */
+typedef struct KeptRow {
+    char *queue, *meta;
+    char *recipients; /* one a line */
+    GBytes *message;
+    int64_t made_at;
+} KeptRow;
+
+/* Add a row for entry ("command:4cd1..."), sealed. */
+bool kept_add(Store *store, const KeptKey *key, const char *entry, const KeptRow *row, GError **error);
 
 /* Do the same with each of the drafts (array of Draft), whose recipients come from draft_set_addresses(). FAIL_NEVER:
  * one can never be written as an entry. */
@@ -36,8 +43,8 @@ bool kept_add_drafts(Store *store, const KeptKey *key, const char *entry, GPtrAr
 /* Return what kept_add_drafts() kept for entry: of Draft, freed with the array. */
 GPtrArray *kept_drafts(Store *store, const KeptKey *key, const char *entry, GError **error);
 
-/* Return the rows of entry, opened, in order: of OutboxRow. Rows that an older program left are not sealed. FAIL_NEVER:
- * one was sealed with another key, or for another entry, or is damaged. */
+/* Return the rows of entry, opened, in order: of KeptRow, freed with the array. FAIL_NEVER: one was sealed with another
+ * key, or for another entry, or is damaged. */
 GPtrArray *kept_of(Store *store, const KeptKey *key, const char *entry, GError **error);
 
 /* Remove rows of this spool that were made before `before`, if their entry is gone. Those of units stay. An entry that

@@ -49,21 +49,16 @@ static bool keep(Store *store, const KeptKey *key, const char *tag, GPtrArray *d
 }
 
 /* Take is the function that removes rows, with its data. */
-typedef struct Take {
-    UnitTake *take;
-    const void *data;
-} Take;
-
-/* The rows from which the prepared entries were made go in the transaction in which these begin to count. *over is set
- * where the rows are gone: the transaction was rolled back. */
-static bool swap(Store *store, const char *spool, const Prepared *prepared, const Take *take, bool *over,
+/* The rows under the tag `kept` go in the transaction in which the prepared entries begin to count. *over is set where
+ * the rows are gone: the transaction was rolled back. */
+static bool swap(Store *store, const char *spool, const Prepared *prepared, const char *kept, bool *over,
                  GError **error)
 {
     g_autofree char *queues = prepared_queues(prepared);
     bool there = false;
     if (!store_begin_rows_durable(store, error))
         return false;
-    bool taken = take->take(store, take->data, &there, error);
+    bool taken = outbox_unit_take_kept(store, kept, &there, error);
     if (taken && there && outbox_unit_add(store, spool, prepared_tag(prepared), queues, clock_now(), error))
         return true;
     store_rollback(store);
@@ -71,26 +66,20 @@ static bool swap(Store *store, const char *spool, const Prepared *prepared, cons
     return false;
 }
 
-bool unit_hand_over(Store *store, Spool *spool, GPtrArray *drafts, UnitTake *take, const void *data, GError **error)
+bool unit_hand_over(Store *store, Spool *spool, GPtrArray *drafts, const char *kept, GError **error)
 {
     const char *id = spool_id(spool, error);
     g_autoptr(Prepared) prepared = id ? prepared_new(spool, error) : NULL;
     if (!prepared || !prepared_write(prepared, drafts, error))
         return false;
     bool over = false, committed = false;
-    if (swap(store, id, prepared, &(Take){take, data}, &over, error) &&
-        !commit(store, id, prepared_tag(prepared), &committed, error))
+    if (swap(store, id, prepared, kept, &over, error) && !commit(store, id, prepared_tag(prepared), &committed, error))
         return false; /* it is found out later whether the prepared entries count */
     if (committed)
         prepared_publish(prepared);
     else
         prepared_withdraw(prepared);
     return committed || over;
-}
-
-static bool take_kept(Store *store, const void *tag, bool *there, GError **error)
-{
-    return outbox_unit_take_kept(store, tag, there, error);
 }
 
 bool unit_commit(Store *store, Spool *spool, GPtrArray *drafts, GError **error)
@@ -105,7 +94,7 @@ bool unit_commit(Store *store, Spool *spool, GPtrArray *drafts, GError **error)
     }
     if (!commit(store, key.spool, prepared_tag(kept), &committed, error) || !committed)
         return false;
-    if (!unit_hand_over(store, spool, drafts, take_kept, prepared_tag(kept), &waits))
+    if (!unit_hand_over(store, spool, drafts, prepared_tag(kept), &waits))
         log_error("%s; the mail of a change that was made waits in the database, and is put into its queues later",
                   waits->message);
     return true;
@@ -143,7 +132,7 @@ static bool take_up(Store *store, Spool *spool, const KeptKey *key, const char *
     if (!drafts || drafts->len == 0) /* its writer, or another, has stored them since the unit was read */
         return drafts != NULL;
     log_info("%u entries of a change that was cut short are put into their queues", drafts->len);
-    return unit_hand_over(store, spool, drafts, take_kept, tag, error);
+    return unit_hand_over(store, spool, drafts, tag, error);
 }
 
 /* Take up all units whose entries are in rows. *any: there was one. The key is made here where there is none, so that

@@ -30,14 +30,10 @@
  * can never be written. True: all is durable. unit_settle() stores the entries that their queues do not take now. */
 bool unit_commit(Store *store, Spool *spool, GPtrArray *drafts, GError **error);
 
-/* Remove the rows of the database from which the drafts of unit_hand_over() were made. Set *there to false when
- * somebody else has removed them. */
-typedef bool UnitTake(Store *store, const void *data, bool *there, GError **error);
-
-/* Do the steps from 2 on for drafts that rows of the database stand for: prepare them, remove the rows with take() in a
- * transaction of its own, and publish them. No transaction may be open. False: the rows are there still, or nobody
- * knows. True also where somebody else was faster. */
-bool unit_hand_over(Store *store, Spool *spool, GPtrArray *drafts, UnitTake *take, const void *data, GError **error);
+/* Do the steps from 2 on for the drafts that the rows under this tag stand for: prepare them, let the prepared ones
+ * take the place of the rows in a transaction of its own, and publish them. No transaction may be open. False: the rows
+ * are there still, or nobody knows. True also where somebody else was faster, and the rows are gone. */
+bool unit_hand_over(Store *store, Spool *spool, GPtrArray *drafts, const char *kept, GError **error);
 
 /* Settle what dead processes left in this queue, and all units of the spool whose entries are in rows still. The runner
  * of the queue calls it when it starts. */

@@ -229,8 +229,8 @@ static bool keep_entry(const Work *work, const char *owner, const WorkEntry *ent
     g_autoptr(GBytes) message = joined(entry->pieces);
     g_autofree char *meta = meta_print(entry->meta);
     g_autofree char *recipients = entry->recipients ? g_strjoinv("\n", entry->recipients) : g_strdup("");
-    OutboxRow row = {.queue = entry->queue, .meta = meta, .recipients = recipients, .message = message,
-                     .made_at = work->now};
+    const KeptRow row = {
+        .queue = entry->queue, .meta = meta, .recipients = recipients, .message = message, .made_at = work->now};
     return kept_add(work->store, work->site.kept_key, owner, &row, error);
 }
 
@@ -250,7 +250,7 @@ bool work_recall(Work *work, const char *entry, GError **error)
     if (!rows)
         return false;
     for (unsigned at = 0; at < rows->len; at++) {
-        const OutboxRow *row = rows->pdata[at];
+        const KeptRow *row = rows->pdata[at];
         json_t *meta = meta_parse(row->meta, strlen(row->meta), error);
         if (!meta)
             return false;

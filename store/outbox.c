@@ -6,8 +6,6 @@
 #include "store/row.h"
 #include "store/store_internal.h"
 
-#define COLUMNS "number, queue, meta, recipients, made_at, message"
-
 /* ---- units ---- */
 
 static const RowField unit_row[] = {ROW(OutboxUnit, tag), ROW(OutboxUnit, queues), ROW(OutboxUnit, made_at),
@@ -53,7 +51,7 @@ GPtrArray *outbox_units(Store *store, const char *spool, GError **error)
 {
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT tag, queues, made_at, given_up FROM outbox_unit "
-                                        "WHERE $1 IS NULL OR spool IN ($1, '') ORDER BY made_at",
+                                        "WHERE $1 IS NULL OR spool = $1 ORDER BY made_at",
                                         TEXT(spool));
     return row_all(query, OutboxUnit, unit_row, unit_free, error);
 }
@@ -78,12 +76,10 @@ bool outbox_unit_remove(Store *store, const char *tag, GError **error)
 
 bool outbox_count(Store *store, const char *host, int64_t *count, int64_t *oldest, GError **error)
 {
-    g_autoptr(Query)
-        query = query_open(store, error,
-                           "SELECT count(*), COALESCE(min(made_at), 0) FROM (SELECT made_at, spool FROM outbox_unit "
-                           "UNION ALL SELECT made_at, spool FROM outbox WHERE entry IS NULL) AS waiting "
-                           "WHERE spool = '' OR spool = COALESCE((SELECT spool FROM host WHERE name = $1), spool)",
-                           TEXT(host));
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT count(*), COALESCE(min(made_at), 0) FROM outbox_unit "
+                                        "WHERE spool = COALESCE((SELECT spool FROM host WHERE name = $1), spool)",
+                                        TEXT(host));
     if (query_step(query, error) != STEP_ROW)
         return false;
     *count = query_integer(query, 0);
@@ -93,8 +89,7 @@ bool outbox_count(Store *store, const char *host, int64_t *count, int64_t *oldes
 
 /* ---- rows of runners' entries ---- */
 
-static const RowField outbox_row[] = {ROW(OutboxRow, number),     ROW(OutboxRow, queue),   ROW(OutboxRow, meta),
-                                      ROW(OutboxRow, recipients), ROW(OutboxRow, made_at), ROW(OutboxRow, message)};
+static const RowField outbox_row[] = {ROW(OutboxRow, number), ROW(OutboxRow, sealed), ROW(OutboxRow, made_at)};
 
 static void outbox_row_free(OutboxRow *row)
 {
@@ -104,21 +99,20 @@ static void outbox_row_free(OutboxRow *row)
 bool outbox_add(Store *store, const char *spool, const char *entry, OutboxRow *row, GError **error)
 {
     size_t length;
-    const void *octets = g_bytes_get_data(row->message, &length);
-    return STORE_WRITE(
-        store, error,
-        store_next_number(store, "outbox", &row->number, error) &&
-            query_run(store, error, NULL,
-                      "INSERT INTO outbox (number, entry, queue, meta, recipients, message, made_at, spool) "
-                      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                      INTEGER(row->number), TEXT(entry), TEXT(row->queue), TEXT(row->meta), TEXT(row->recipients),
-                      BLOB(octets, length), INTEGER(row->made_at), TEXT(spool)));
+    const void *octets = g_bytes_get_data(row->sealed, &length);
+    return STORE_WRITE(store, error,
+                       store_next_number(store, "outbox", &row->number, error) &&
+                           query_run(store, error, NULL,
+                                     "INSERT INTO outbox (number, entry, sealed, made_at, spool) "
+                                     "VALUES ($1, $2, $3, $4, $5)",
+                                     INTEGER(row->number), TEXT(entry), BLOB(octets, length), INTEGER(row->made_at),
+                                     TEXT(spool)));
 }
 
 GPtrArray *outbox_of(Store *store, const char *entry, GError **error)
 {
-    g_autoptr(Query) query =
-        query_open(store, error, "SELECT " COLUMNS " FROM outbox WHERE entry = $1 ORDER BY number", TEXT(entry));
+    g_autoptr(Query) query = query_open(
+        store, error, "SELECT number, sealed, made_at FROM outbox WHERE entry = $1 ORDER BY number", TEXT(entry));
     return row_all(query, OutboxRow, outbox_row, outbox_row_free, error);
 }
 
@@ -130,27 +124,8 @@ bool outbox_remove_of(Store *store, const char *entry, GError **error)
 char **outbox_entries(Store *store, const char *spool, int64_t before, GError **error)
 {
     g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT DISTINCT entry FROM outbox WHERE entry IS NOT NULL AND made_at < $1 "
-                                        "AND ($2 IS NULL OR spool IN ($2, ''))",
+                                        "SELECT DISTINCT entry FROM outbox "
+                                        "WHERE made_at < $1 AND ($2 IS NULL OR spool = $2)",
                                         INTEGER(before), TEXT(spool));
     return query_texts(query, error);
-}
-
-/* ---- rows of no entry ---- */
-
-GPtrArray *outbox_waiting(Store *store, const char *queue, GError **error)
-{
-    g_autoptr(Query) query =
-        query_open(store, error,
-                   "SELECT " COLUMNS " FROM outbox WHERE entry IS NULL AND ($1 IS NULL OR queue = $1) ORDER BY number",
-                   TEXT(queue));
-    return row_all(query, OutboxRow, outbox_row, outbox_row_free, error);
-}
-
-bool outbox_take(Store *store, int64_t number, bool *there, GError **error)
-{
-    int64_t removed = 0;
-    bool done = query_run(store, error, &removed, "DELETE FROM outbox WHERE number = $1", INTEGER(number));
-    *there = removed > 0;
-    return done;
 }

@@ -5,7 +5,7 @@
  * Commit a decision in the database together with the queue entries that it leaves in the spool (lists/README.md tells
  * the protocol).
  *
- * An OutboxRow holds a whole entry (message, metadata, recipients). An OutboxUnit is the row of a tag. In the
+ * An OutboxRow holds a whole entry, sealed (lists/kept.h). An OutboxUnit is the row of a tag. In the
  * transaction of the decision, rows keep the entries, under the name of a tag, and the unit of that tag says so. Then
  * the entries are prepared in the spool under another tag. Its unit takes the place of the first one and of the rows,
  * in one transaction, and says that the prepared entries are to be published. It is removed when they are in their
@@ -16,7 +16,7 @@
  * that the same entries are made again after a crash.
  *
  * Hosts that share the database have a spool each, and units and rows of a spool can be settled only there. spool is
- * the spool's id (switchboard/spool.h). Rows that an older program wrote have no spool, and are given for each one.
+ * the spool's id (switchboard/spool.h).
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -24,7 +24,7 @@
 
 #include "store/store_type.h"
 
-/* No queue has this name, so that a program which does not know such units leaves them alone. */
+/* Stands before the queues of a unit whose entries are in rows still. No queue has this name. */
 #define OUTBOX_KEPT "*"
 
 typedef struct OutboxUnit {
@@ -58,15 +58,13 @@ bool outbox_unit_remove(Store *store, const char *tag, GError **error);
  * the prepared entries. *there is false where another process has removed them. */
 bool outbox_unit_take_kept(Store *store, const char *tag, bool *there, GError **error);
 
-/* Count the units and the rows of outbox_waiting(), and set *oldest to when the first of them was made (0: there is
- * none): those of the host's spool and of no spool, or all where the host has no row (store/hosts/host.h). */
+/* Count the units, and set *oldest to when the first of them was made (0: there is none): those of the host's spool, or
+ * all where the host has no row (store/hosts/host.h). */
 bool outbox_count(Store *store, const char *host, int64_t *count, int64_t *oldest, GError **error);
 
 typedef struct OutboxRow {
     int64_t number;
-    char *queue, *meta;
-    char *recipients; /* one a line */
-    GBytes *message;
+    GBytes *sealed;
     int64_t made_at;
 } OutboxRow;
 
@@ -79,9 +77,3 @@ GPtrArray *outbox_of(Store *store, const char *entry, GError **error);
 bool outbox_remove_of(Store *store, const char *entry, GError **error); /* true also where there are none */
 /* Return the entries of a spool (NULL: of all) that have rows made before this time, each once; g_strfreev(). */
 char **outbox_entries(Store *store, const char *spool, int64_t before, GError **error);
-
-/* Return rows that belong to no entry, as programs before schema 26 left them, for this queue (NULL: for all): of
- * OutboxRow, freed with the array. */
-GPtrArray *outbox_waiting(Store *store, const char *queue, GError **error);
-/* Remove one row of outbox_waiting(). *there is false where another process had removed it. */
-bool outbox_take(Store *store, int64_t number, bool *there, GError **error);

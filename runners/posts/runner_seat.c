@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "lists/outbox_old.h"
 #include "lists/unit.h"
 
 static bool keep(void *seat, GError **error)
@@ -25,12 +24,8 @@ bool runner_seat_open(Runner *runner, Seat *seat, bool comes_back, GError **erro
 
 bool runner_seat_settle(Runner *runner, const Seat *seat, GError **error)
 {
-    const char *queue = runner_queue(runner);
     g_autoptr(GError) waits = NULL;
-    if (!outbox_old_sort(seat->store, seat->spool, queue, error))
-        return false;
-    if (!unit_settle_queue(seat->store, seat->spool, queue, &waits) ||
-        !outbox_old_store(seat->store, seat->spool, queue, &waits))
+    if (!unit_settle_queue(seat->store, seat->spool, runner_queue(runner), &waits))
         log_warn("what a change left when it was cut short waits: %s", waits->message);
     return true;
 }

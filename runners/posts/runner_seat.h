@@ -14,6 +14,5 @@
 bool runner_seat_open(Runner *runner, Seat *seat, bool comes_back, GError **error);
 
 /* Settle the entries that interrupted changes left in the runner's own queue (lists/unit.h). Call it from start(). A
- * unit that cannot be settled now is logged and waits for the timer. False: it is not known which rows of an older
- * program's outbox were stored. */
+ * unit that cannot be settled now is logged and waits for the timer. */
 bool runner_seat_settle(Runner *runner, const Seat *seat, GError **error);

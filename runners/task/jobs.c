@@ -16,7 +16,6 @@
 #include "lists/kept.h"
 #include "lists/letters/held_notice.h"
 #include "lists/making/mta_maps.h"
-#include "lists/outbox_old.h"
 #include "lists/posts/digest_send.h"
 #include "lists/posts/held_post.h"
 #include "lists/posts/refused.h"
@@ -115,9 +114,7 @@ static bool settle_units(const JobPlace *place, int64_t *done, GError **error)
     }
     if (thorough && !kept_forget_gone(place->store, spool, place->now - HOUR, settled ? error : NULL))
         settled = false;
-    GError **first = settled ? error : NULL;
-    return outbox_old_sort(place->store, spool, NULL, first) && outbox_old_store(place->store, spool, NULL, first) &&
-           settled;
+    return settled;
 }
 
 static bool tell_gathered(const JobPlace *place, int64_t *done, GError **error)

@@ -155,11 +155,6 @@ bool host_begin(Store *store, Host *host, int64_t lease, GError **error)
     g_autoptr(GPtrArray) hosts = host_all(store, error);
     if (!hosts || !host_clock(store, &now, error) || !may_work(host, hosts, &own, error))
         return false;
-    /* Rows from before spools had ids are of the only host there was. */
-    if (hosts->len == 0 &&
-        (!query_run(store, error, NULL, "UPDATE outbox_unit SET spool = $1 WHERE spool = ''", TEXT(host->spool)) ||
-         !query_run(store, error, NULL, "UPDATE outbox SET spool = $1 WHERE spool = ''", TEXT(host->spool))))
-        return false;
     bool same = own && strcmp(own->spool, host->spool) == 0;
     if (own && !same && !withdraw_issues(store, host->name, error)) /* nobody has their makers any more */
         return false;

@@ -58,9 +58,8 @@ bool host_may_work(Store *store, const Host *host, int64_t *epoch, GError **erro
 bool host_next_epoch(Store *store, int64_t *epoch, GError **error);
 
 /* Begin an epoch of a host. name, spool, boot, version, state, connections and epoch are read; lease is for how long
- * it lives without host_renew(), in microseconds. *host gets the other fields. It fails as host_may_work() does. The
- * first host of a site gets the rows of the outbox that are of no spool, from before there were hosts. Digests that the
- * host was making in another spool are withdrawn, for nobody has their makers any more. */
+ * it lives without host_renew(), in microseconds. *host gets the other fields. It fails as host_may_work() does.
+ * Digests that the host was making in another spool are withdrawn, for nobody has their makers any more. */
 bool host_begin(Store *store, Host *host, int64_t lease, GError **error);
 
 /* Prolong the lease of host->name in host->epoch, from now, which host_clock() has just read, and write its state and

@@ -55,8 +55,8 @@ static const struct {
      "WHERE spool = $1 AND given_up = 0 ORDER BY made_at",
      "DELETE FROM outbox_unit WHERE spool = $1"},
     {"request", false, false,
-     "SELECT '', COALESCE(entry, ''), min(made_at) FROM outbox WHERE spool = $1 AND " /* the others are of units */
-     "(entry IS NULL OR entry LIKE '%:%') GROUP BY entry ORDER BY 3",
+     "SELECT '', entry, min(made_at) FROM outbox WHERE spool = $1 AND entry LIKE '%:%' " /* the others are of units */
+     "GROUP BY entry ORDER BY 3",
      "DELETE FROM outbox WHERE spool = $1"},
 };
 

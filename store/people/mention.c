@@ -120,8 +120,6 @@ static const MentionPlace places[] = {
      NULL},
     {MENTION_TEXT, "parts that wait", FORM_LOWER,
      "SELECT l.list_id, '', 0, NULL FROM fragment_set m " OF_LIST "WHERE lower(m.sender) = $1 ORDER BY m.key", NULL},
-    {MENTION_TEXT, "outbox", FORM_LIKE,
-     "SELECT NULL, queue, 0, recipients FROM outbox WHERE lower(recipients) LIKE $1 ESCAPE '\\' ORDER BY number", NULL},
 };
 
 static char *pattern_of(const char *lower)

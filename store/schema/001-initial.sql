@@ -819,20 +819,17 @@ CREATE TABLE outbox_unit (
     made_at @integer@ NOT NULL,
     given_up @integer@ NOT NULL,
     asked @integer@ NOT NULL,
-    spool @text@ NOT NULL DEFAULT ''
+    spool @text@ NOT NULL
 ) @clustered@;
 
--- Entries that a decision leaves behind, kept until the hop of the entry that is named, a runner's in that spool, has
--- brought them to their queues (store/outbox.h).
+-- Entries that a decision leaves behind, each whole and sealed with the key of the spool (lists/kept.h), until the unit
+-- with this tag, or the hop of the entry with this name, a runner's, has brought them to their queues (store/outbox.h).
 CREATE TABLE outbox (
     number @integer@ NOT NULL PRIMARY KEY,
-    entry @text@,
-    queue @text@ NOT NULL,
-    meta @text@ NOT NULL,
-    recipients @text@ NOT NULL,
+    entry @text@ NOT NULL,
     made_at @integer@ NOT NULL,
-    spool @text@ NOT NULL DEFAULT '',
-    message @blob@ NOT NULL
+    spool @text@ NOT NULL,
+    sealed @blob@ NOT NULL
 ) @table@;
 CREATE INDEX outbox_entry ON outbox (entry);
 

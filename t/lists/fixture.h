@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "lists/people/confirm.h"
 #include "mail/text/template.h"
+#include "store/outbox.h"
 #include "store/people/member.h"
 #include "t/store/fixture.h"
 
@@ -83,7 +84,7 @@ static inline char *world_letters(World *world, Work *work)
     g_autoptr(GPtrArray) rows = kept_of(world->store, world->site.kept_key, "test", &error);
     g_assert_no_error(error);
     for (unsigned at = 0; at < rows->len; at++) {
-        const OutboxRow *row = rows->pdata[at];
+        const KeptRow *row = rows->pdata[at];
         size_t length;
         const char *octets = g_bytes_get_data(row->message, &length);
         g_string_append_printf(all, "%s <%s> %s\n%.*s\n", row->queue, row->recipients, row->meta, (int)length, octets);

@@ -4,7 +4,6 @@
 
 #include "lists/kept.h"
 #include "lists/letters/letter.h"
-#include "lists/outbox_old.h"
 #include "lists/unit.h"
 #include "store/store_internal.h"
 #include "switchboard/spool.h"
@@ -24,71 +23,6 @@ static void settle(World *world, const Place *place)
 {
     GError *error = NULL;
     assert_ok(unit_settle(world->store, place->spool, true, &error), error);
-}
-
-/* A row as a program before schema 26 left it. */
-static void old_row(World *world, int number, const char *queue, const char *meta)
-{
-    if (!fixture_is_sqlite())
-        return;
-    GError *error = NULL;
-    assert_ok(query_run(world->store, &error, NULL,
-                        "INSERT INTO outbox (number, entry, queue, meta, recipients, message, made_at) "
-                        "VALUES ($1, NULL, $2, $3, 'anne@example.org', $4, 1700000000000000)",
-                        INTEGER(number), TEXT(queue), TEXT(meta), BLOB("A: b\n\ntext\n", 11)),
-              error);
-}
-
-static void take_over(World *world, const Place *place, unsigned left)
-{
-    g_assert_true(outbox_old_sort(world->store, place->spool, NULL, NULL));
-    g_assert_true(outbox_old_store(world->store, place->spool, "virgin", NULL));
-    g_assert_true(outbox_old_store(world->store, place->spool, NULL, NULL) == (left == 0));
-    g_autoptr(GPtrArray) rows_left = outbox_waiting(world->store, NULL, NULL);
-    g_assert_cmpuint(rows_left->len, ==, left);
-}
-
-/* Rows of an older program become entries, once, whether it had stored their entries or not. */
-static void test_old_rows(World *world, const void *data)
-{
-    if (!fixture_is_sqlite())
-        return;
-    GError *error = NULL;
-    Place place;
-    place_with_id(&place);
-    old_row(world, 1, "virgin", "{}");
-    take_over(world, &place, 0);
-    g_autofree char *first = NULL, *second = NULL;
-    g_assert_cmpuint(entries_in(&place, "virgin", &first), ==, 1);
-    old_row(world, 1, "virgin", "{}"); /* it was stored, and is put off by now */
-    g_autofree char *folder = g_build_filename(place.folder, "virgin", NULL);
-    g_autofree char *later = g_strconcat("2", first + 1, NULL), *from = g_build_filename(folder, first, NULL);
-    g_autofree char *to = g_build_filename(folder, later, NULL);
-    g_assert_cmpint(g_rename(from, to), ==, 0);
-    old_row(world, 2, "virgin", "{}"); /* intake died while it wrote this one */
-    take_over(world, &place, 0);
-    g_assert_cmpuint(entries_in(&place, "virgin", NULL), ==, 2);
-    g_assert_cmpint(g_remove(to), ==, 0);
-    g_assert_cmpuint(entries_in(&place, "virgin", &second), ==, 1);
-    g_autofree char *stem = g_strndup(second, NAME_LENGTH), *part = g_strconcat(stem, ".tmp", NULL);
-    g_autofree char *there = g_build_filename(folder, second, NULL);
-    g_autofree char *temporary = g_build_filename(folder, part, NULL);
-    g_assert_cmpint(g_rename(there, temporary), ==, 0);
-    old_row(world, 2, "virgin", "{}");
-    take_over(world, &place, 0);
-    g_assert_cmpuint(files_in(&place, "virgin"), ==, 1);
-    g_assert_cmpint(g_remove(there), ==, 0); /* a runner worked on it, and noted that */
-    g_autofree char *hash = g_strndup(strchr(second, '+') + 1, 40), *effect = g_strconcat("virgin:", hash, NULL);
-    assert_ok(store_begin(world->store, &error), error);
-    assert_ok(store_record_effect(world->store, effect, 0, &error), error);
-    assert_ok(store_commit(world->store, &error), error);
-    old_row(world, 2, "virgin", "{}");
-    old_row(world, 3, "hooks", "no metadata"); /* holds nothing up */
-    old_row(world, 4, "hooks", "{}");
-    take_over(world, &place, 1);
-    g_assert_cmpuint(files_in(&place, "virgin"), ==, 0);
-    g_assert_cmpuint(entries_in(&place, "hooks", NULL), ==, 1);
-    place_close(&place);
 }
 
 /* Check that a letter that a runner kept comes again, byte for byte, and that nobody else stores it. */
@@ -121,9 +55,8 @@ static bool has_text(Store *store, const char *entry, const char *text)
     for (guint at = 0; at < rows_of->len; at++) {
         const OutboxRow *row = rows_of->pdata[at];
         gsize length;
-        const char *octets = g_bytes_get_data(row->message, &length);
-        found = found || memmem(octets, length, text, strlen(text)) || strstr(row->meta, text) ||
-                strstr(row->recipients, text);
+        const char *octets = g_bytes_get_data(row->sealed, &length);
+        found = found || memmem(octets, length, text, strlen(text));
     }
     return found;
 }
@@ -146,17 +79,10 @@ static void test_sealed(World *world, const void *data)
     assert_failed(FAIL_NEVER, error);
     g_autoptr(GPtrArray) right = kept_of(world->store, world->site.kept_key, "command:1", &error);
     g_assert_cmpuint(right->len, ==, 2);
-    g_assert_cmpstr(((OutboxRow *)right->pdata[1])->recipients, ==, "bob@example.org");
+    g_assert_cmpstr(((KeptRow *)right->pdata[1])->recipients, ==, "bob@example.org");
     assert_ok(query_run(world->store, &error, NULL, "UPDATE outbox SET entry = $1", TEXT("command:2")), error);
     g_assert_null(kept_of(world->store, world->site.kept_key, "command:2", &error));
     assert_failed(FAIL_NEVER, error);
-    old_row(world, 99, "virgin", "{}"); /* of an older program */
-    assert_ok(
-        query_run(world->store, &error, NULL, "UPDATE outbox SET entry = $1 WHERE number = 99", TEXT("command:3")),
-        error);
-    g_autoptr(GPtrArray) old = kept_of(world->store, world->site.kept_key, "command:3", &error);
-    g_assert_cmpuint(old->len, ==, 1);
-    g_assert_cmpstr(((OutboxRow *)old->pdata[0])->queue, ==, "virgin");
 }
 
 /* The key is made once, for its owner alone, and a file that is none is not used. */
@@ -188,7 +114,10 @@ static void test_rows_go_with_their_entry(World *world, const void *data)
 {
     GError *error = NULL;
     Place place;
+    KeptKey key;
     place_with_id(&place);
+    assert_ok(kept_key_read(place.spool, &key, &error), error);
+    world->site.kept_key = &key;
     static const char *const files[] = {"command/%s.msg",
                                         "command/%s.bak",
                                         "command/%s.psv",
@@ -212,7 +141,6 @@ static void test_rows_go_with_their_entry(World *world, const void *data)
         g_autofree char *path = g_build_filename(place.folder, file, NULL);
         g_assert_true(g_file_set_contents(path, "", 0, NULL));
     }
-    old_row(world, 99, "virgin", "{}");
     assert_ok(kept_forget_gone(world->store, place.spool, 1, &error), error);
     g_auto(GStrv) young = outbox_entries(world->store, NULL, INT64_MAX, &error);
     g_assert_cmpuint(g_strv_length(young), ==, G_N_ELEMENTS(files) + 1);
@@ -220,8 +148,6 @@ static void test_rows_go_with_their_entry(World *world, const void *data)
     g_auto(GStrv) left = outbox_entries(world->store, NULL, INT64_MAX, &error);
     g_assert_cmpuint(g_strv_length(left), ==, G_N_ELEMENTS(files));
     g_assert_false(g_strv_contains((const char *const *)left, "command:0000000000000000000000000000000000000007"));
-    g_autoptr(GPtrArray) old = outbox_waiting(world->store, NULL, &error);
-    g_assert_cmpuint(old->len, ==, fixture_is_sqlite() ? 1 : 0);
     g_autofree char *gone = g_build_filename(place.folder, "hold", NULL);
     const char *const command[] = {"rm", "-rf", gone, NULL};
     g_spawn_sync(NULL, (char **)command, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
@@ -270,7 +196,6 @@ static void test_drafts(World *world, const void *data)
 SUITE("kept")
 {
     g_test_init(&argc, &argv, NULL);
-    WORLD_TEST("/kept/old rows", test_old_rows);
     WORLD_TEST("/kept/recall", test_recall);
     WORLD_TEST("/kept/sealed", test_sealed);
     WORLD_TEST("/kept/key", test_key);

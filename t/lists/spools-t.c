@@ -109,11 +109,11 @@ static void test_another_spool(World *world, const void *data)
     assert_ok(store_commit(world->store, &error), error);
     KeptKey key;
     assert_ok(kept_key_read(theirs.spool, &key, &error), error);
-    OutboxRow row = {.queue = (char *)"virgin",
-                     .meta = (char *)"{}",
-                     .recipients = (char *)"anne@example.org",
-                     .message = g_bytes_new_static("letter", 6),
-                     .made_at = 1};
+    const KeptRow row = {.queue = (char *)"virgin",
+                         .meta = (char *)"{}",
+                         .recipients = (char *)"anne@example.org",
+                         .message = g_bytes_new_static("letter", 6),
+                         .made_at = 1};
     assert_ok(kept_add(world->store, &key, "command:0000000000000000000000000000000000000001", &row, &error), error);
     assert_ok(unit_settle(world->store, ours.spool, true, &error), error);
     assert_ok(kept_forget_gone(world->store, ours.spool, INT64_MAX, &error), error);

@@ -142,12 +142,6 @@ static void test_never(World *world, const void *data)
     place_close(&place);
 }
 
-static bool take_none(Store *store, const void *data, bool *there, GError **error)
-{
-    *there = false;
-    return true;
-}
-
 /* Two processes make entries of the same rows: the slower one finds them gone, and leaves nothing. */
 static void test_somebody_was_faster(World *world, const void *data)
 {
@@ -156,7 +150,7 @@ static void test_somebody_was_faster(World *world, const void *data)
     place_with_id(&place);
     g_autoptr(GPtrArray) drafts = g_ptr_array_new_with_free_func((GDestroyNotify)draft_free);
     g_ptr_array_add(drafts, draft_new("virgin", json_object()));
-    assert_ok(unit_hand_over(world->store, place.spool, drafts, take_none, NULL, &error), error);
+    assert_ok(unit_hand_over(world->store, place.spool, drafts, "0123456789abcdef0123456789abcdef", &error), error);
     g_assert_cmpuint(files_in(&place, "virgin"), ==, 0);
     g_assert_cmpuint(rows(world), ==, 0);
     place_close(&place);
@@ -475,7 +469,9 @@ static void judge_cut(World *world, Decision decision, Left one, Left two)
     leave(&place, 2, two);
     assert_ok(store_begin(world->store, &error), error);
     if (decision == COMMITTED)
-        assert_ok(outbox_unit_add(world->store, "", "0123456789abcdef0123456789abcdef", "virgin", 1, &error), error);
+        assert_ok(outbox_unit_add(world->store, spool_id(place.spool, NULL), "0123456789abcdef0123456789abcdef",
+                                  "virgin", 1, &error),
+                  error);
     if (decision == KEPT)
         keep_two(world, &place);
     assert_ok(store_commit(world->store, &error), error);
@@ -566,7 +562,8 @@ static void test_queue_gone(World *world, const void *data)
     place_with_id(&place);
     assert_ok(change(world, &place, "anne@example.org", &error), error);
     assert_ok(store_begin(world->store, &error), error);
-    assert_ok(outbox_unit_add(world->store, "", "0123456789abcdef0123456789abcdef", "pipeline", 1, &error), error);
+    const char *id = spool_id(place.spool, NULL), *tag = "0123456789abcdef0123456789abcdef";
+    assert_ok(outbox_unit_add(world->store, id, tag, "pipeline", 1, &error), error);
     assert_ok(store_commit(world->store, &error), error);
     g_autofree char *in_the_way = g_build_filename(place.folder, "pipeline", NULL);
     g_assert_true(g_file_set_contents(in_the_way, "", 0, NULL));

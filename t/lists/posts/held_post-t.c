@@ -103,7 +103,7 @@ static void test_accepted(World *world, const void *data)
     g_autoptr(GPtrArray) rows = kept_of(world->store, world->site.kept_key, "test", &error);
     unsigned posts = 0;
     for (unsigned at = 0; at < rows->len; at++) {
-        const OutboxRow *row = rows->pdata[at];
+        const KeptRow *row = rows->pdata[at];
         if (strcmp(row->queue, "pipeline") != 0)
             continue;
         g_autoptr(json_t) meta = meta_parse(row->meta, strlen(row->meta), &error);

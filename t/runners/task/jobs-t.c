@@ -71,10 +71,14 @@ static void test_unit_that_fails(ListFrame *frame, const void *data)
     (void)data;
     g_autofree char *aside = g_build_filename(frame->fixture.path, ".backup", NULL);
     g_autofree char *moment = g_build_filename(aside, "moment", NULL);
-    list_frame_sql(frame, "INSERT INTO outbox_unit (spool, tag, queues, made_at, given_up, asked) "
-                          "VALUES ('', '0123456789abcdef0123456789abcdef', '* virgin', 1, 0, 0)");
-    list_frame_sql(frame, "INSERT INTO outbox (number, entry, queue, meta, recipients, message, made_at, spool) "
-                          "VALUES (999, '0123456789abcdef0123456789abcdef', '', '', '', x'00', 1, '')");
+    g_autofree char *unit = g_strdup_printf("INSERT INTO outbox_unit (spool, tag, queues, made_at, given_up, asked) "
+                                            "VALUES ('%s', '0123456789abcdef0123456789abcdef', '* virgin', 1, 0, 0)",
+                                            spool_id(frame->fixture.spool, NULL));
+    g_autofree char *row = g_strdup_printf("INSERT INTO outbox (spool, number, entry, sealed, made_at) "
+                                           "VALUES ('%s', 999, '0123456789abcdef0123456789abcdef', x'00', 1)",
+                                           spool_id(frame->fixture.spool, NULL));
+    list_frame_sql(frame, unit);
+    list_frame_sql(frame, row);
     g_assert_cmpint(g_mkdir_with_parents(moment, 0700), ==, 0);
     run_job(frame, "outbox");
     g_assert_cmpuint(list_frame_rows(frame, "outbox"), ==, 1);

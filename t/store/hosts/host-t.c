@@ -240,33 +240,6 @@ static void test_name_used_again(Fixture *fixture, const void *data)
     assert_failed(FAIL_RACE, error);
 }
 
-/* Rows from before spools had ids are those of the first host of the site, and of no other one. */
-static void test_rows_of_before(Fixture *fixture, const void *data)
-{
-    GError *error = NULL;
-    g_autoptr(Host) a = host_new("a", "spool-a", "boot-a"), b = host_new("b", "spool-b", "boot-b");
-    assert_ok(store_begin(fixture->store, &error), error);
-    assert_ok(outbox_unit_add(fixture->store, "", "0123456789abcdef0123456789abcdef", "virgin", 1, &error), error);
-    assert_ok(store_commit(fixture->store, &error), error);
-    OutboxRow row = {.queue = (char *)"virgin",
-                     .meta = (char *)"{}",
-                     .recipients = (char *)"anne@example.org",
-                     .message = g_bytes_new_static("letter", 6),
-                     .made_at = 1};
-    assert_ok(outbox_add(fixture->store, "", "command:1", &row, &error), error);
-    g_bytes_unref(row.message);
-    assert_ok(begin(fixture, a, LEASE, &error), error);
-    assert_ok(begin(fixture, b, LEASE, &error), error);
-    static const char *const spools[] = {"spool-a", "spool-b"};
-    for (guint at = 0; at < G_N_ELEMENTS(spools); at++) {
-        g_autoptr(GPtrArray) units = outbox_units(fixture->store, spools[at], &error);
-        g_auto(GStrv) entries = outbox_entries(fixture->store, spools[at], INT64_MAX, &error);
-        g_assert_no_error(error);
-        g_assert_cmpuint(units->len, ==, at == 0);
-        g_assert_cmpuint(g_strv_length(entries), ==, at == 0);
-    }
-}
-
 #define HOSTS 4
 
 /* The sum of what the hosts may use by the database, in parts of 1. */
@@ -439,7 +412,6 @@ SUITE("host")
     TEST("/host/removed", test_removed);
     TEST_WITH_LIST("/host/removed digests", test_removed_digests);
     TEST("/host/name used again", test_name_used_again);
-    TEST("/host/rows of before", test_rows_of_before);
     TEST("/host/shares", test_shares);
     TEST("/host/generation", test_generation);
     TEST("/host/share of the dead", test_share_of_the_dead);

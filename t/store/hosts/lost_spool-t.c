@@ -130,7 +130,7 @@ static void leave(Store *store, const Host *host, char digit)
     assert_ok(store_begin(store, &error) && outbox_unit_add(store, host->spool, tag, "virgin", 6, &error) &&
                   store_commit(store, &error),
               error);
-    OutboxRow row = {.queue = (char *)"", .meta = (char *)"", .recipients = (char *)"", .message = post, .made_at = 8};
+    OutboxRow row = {.sealed = post, .made_at = 8};
     g_autofree char *entry = g_strdup_printf("command:%c", digit);
     assert_ok(outbox_add(store, host->spool, entry, &row, &error), error);
     tag[0] = 'z'; /* of one whose entries are in a row still */
