@@ -441,11 +441,6 @@ bool inbox_take(Inbox *inbox, Claim *claim, GPtrArray *entries, GError **error)
 {
     if (!claim->renamed)
         return not_renamed(inbox, claim, error);
-    if (claim->entry && entry_decided(claim->entry)) { /* nothing of ours names it ready then: a person, or damage */
-        fail(&claim->fault, FAIL_NEVER, "%s was named ready, but its head says that it is decided",
-             entry_text(claim->entry));
-        g_clear_pointer(&claim->entry, entry_free);
-    }
     if (!claim->entry)
         return not_opened(inbox, claim, error);
     g_ptr_array_add(entries, g_steal_pointer(&claim->entry));

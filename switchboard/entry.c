@@ -295,11 +295,6 @@ unsigned entry_crashes(const Entry *entry)
     return entry->head.crashes;
 }
 
-bool entry_decided(const Entry *entry)
-{
-    return entry->head.decided;
-}
-
 int entry_fd(const Entry *entry)
 {
     return entry->fd;

@@ -14,7 +14,7 @@
  * M, R and S are decimal and padded with zeros to 10, 12 and 12 digits. C is one digit, the number of crashes. The H of
  * the first line is the SHA-1 of the metadata and the recipient lines, with ' ' for every state byte, followed by the
  * three lengths as text. The H of the last line repeats the hash of the name. Two things are overwritten in place: the
- * state bytes and C. The first word is LISTRUNNER where an earlier version committed a hop by that (INTERNALS.md, S4).
+ * state bytes and C.
  *
  * The hash of the name is the SHA-1 of: the message, NUL, list id, NUL, arrival time, NUL, ordinal (both decimal). With
  * a shard key its first 8 digits are those of SHA-1(key).
@@ -65,7 +65,6 @@ json_t *entry_meta(Entry *entry);             /* changes stay in memory */
 const char *entry_list(const Entry *entry);   /* List-Id, "" when none */
 int64_t entry_arrival(const Entry *entry);
 unsigned entry_crashes(const Entry *entry);
-bool entry_decided(const Entry *entry);       /* a hop was committed; only roll forward */
 int entry_fd(const Entry *entry);
 
 /* Return the message; the GBytes keeps the map alive after entry_free(). */

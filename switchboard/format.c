@@ -34,8 +34,7 @@ bool format_head_parse(const char *text, FormatHead *head)
 {
     const char *at = text + FORMAT_MAGIC_SIZE;
     size_t crashes;
-    head->decided = memcmp(text, FORMAT_MAGIC_DECIDED, FORMAT_MAGIC_SIZE) == 0;
-    if ((!head->decided && memcmp(text, FORMAT_MAGIC, FORMAT_MAGIC_SIZE) != 0) ||
+    if (memcmp(text, FORMAT_MAGIC, FORMAT_MAGIC_SIZE) != 0 ||
         !read_field(&at, FORMAT_META_DIGITS, ' ', &head->meta_length) ||
         !read_field(&at, FORMAT_LENGTH_DIGITS, ' ', &head->recipients_length) ||
         !read_field(&at, FORMAT_LENGTH_DIGITS, ' ', &head->message_length) || !read_field(&at, 1, ' ', &crashes))

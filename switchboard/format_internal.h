@@ -14,7 +14,6 @@
 #include "switchboard/name.h"
 
 #define FORMAT_MAGIC "listrunner 1 "
-#define FORMAT_MAGIC_DECIDED "LISTRUNNER 1 " /* of the same length: an earlier version committed a hop by it */
 #define FORMAT_MAGIC_SIZE (sizeof FORMAT_MAGIC - 1)
 #define FORMAT_META_DIGITS 10
 #define FORMAT_LENGTH_DIGITS 12
@@ -28,7 +27,6 @@ typedef struct FormatHead {
     size_t recipients_length;
     size_t message_length;
     unsigned crashes;
-    bool decided;
     uint8_t checksum[HASH_SIZE];
 } FormatHead;
 

@@ -140,9 +140,7 @@ Entry *operate_claim(Operate *operate, Queue *queue, const EntryName *name, bool
     suffix_file(name, SUFFIX_TAKEN, file);
     g_autoptr(GError) fault = NULL;
     g_autoptr(Entry) entry = entry_open(queue, file, &fault);
-    if (entry && entry_decided(entry)) /* as claim.c says */
-        fail(&fault, FAIL_NEVER, "%s was named ready, but its head says that it is decided", entry_text(entry));
-    else if (entry && take_back_leftovers(operate, queue, name, &fault))
+    if (entry && take_back_leftovers(operate, queue, name, &fault))
         return g_steal_pointer(&entry);
     touch(operate, queue); /* the lock may not say that nothing is left before this is on the disk */
     operate->left |= !change_state(queue, name, SUFFIX_TAKEN, suffix, NULL);
@@ -248,8 +246,6 @@ bool operate_retry_preserved(Operate *operate, Queue *queue, EntryName *name, GE
     if (!entry)
         return false;
     touch(operate, queue);
-    if (entry_decided(entry)) /* its children are on the disk: recovery of the slice brings it to its end (R1) */
-        return suffix_move(queue, name, file, SUFFIX_CLAIMED, error);
     if (!take_back_leftovers(operate, queue, name, error) ||
         !fs_pwrite(entry_fd(entry), &none, 1, FORMAT_CRASHES_OFFSET, error) ||
         !fs_sync_file(entry_fd(entry), error))

@@ -64,9 +64,7 @@ bool operate_put_back(Operate *operate, Entry *entry, GError **error);
  * FAIL_MISSING: it is not ready there any more. */
 bool operate_set_due(Operate *operate, Queue *queue, EntryName *name, int64_t due, GError **error);
 
-/* Make a preserved entry ready again: due now, with the crash count 0 and the same hash. One that was decided before it
- * was set aside goes back as decided. Its runner ends it at its next start or hourly sweep. FAIL_NEVER: it is
- * damaged. */
+/* Make a preserved entry ready again: due now, with the crash count 0 and the same hash. FAIL_NEVER: it is damaged. */
 bool operate_retry_preserved(Operate *operate, Queue *queue, EntryName *name, GError **error);
 
 /* Unlink a ready entry, even a damaged one. */

@@ -29,9 +29,8 @@ typedef struct Orphan {
 /* A parent as it was found. */
 typedef struct Parent {
     EntryName name;
-    const char *suffix;
     unsigned crashes;
-    const char *unread; /* why it cannot be read: was it decided? nobody knows */
+    const char *unread; /* why it cannot be read */
 } Parent;
 
 typedef struct Recovery {
@@ -67,9 +66,9 @@ static void note_state(void *data, Queue *queue, const char *file, const EntryNa
     if (!slice_owns(recovery->slice, name->hash))
         return;
     Parent parent = {.name = *name};
-    if (strcmp(rest, parent.suffix = SUFFIX_CLAIMED) == 0)
+    if (strcmp(rest, SUFFIX_CLAIMED) == 0)
         g_array_append_val(recovery->claimed, parent);
-    else if (strcmp(rest, parent.suffix = SUFFIX_DECIDED) == 0 && recover_is_file(queue, file))
+    else if (strcmp(rest, SUFFIX_DECIDED) == 0 && recover_is_file(queue, file))
         g_array_append_val(recovery->decided, parent);
     else if (strcmp(rest, SUFFIX_TMP) == 0 && recover_is_file(queue, file))
         g_array_append_val(recovery->intake, *name);
@@ -123,11 +122,11 @@ static void forgive(Parent *parent, int fd)
         log_warn("crash count: %s", error->message);
 }
 
-/* Of those named .bak, the ones that were decided in their heads change over. The
- * rest of a file is not verified: a damaged entry is found when it is claimed. */
-static bool read_heads(Recovery *recovery, GError **error)
+/* How often each of those named .bak has crashed its runner. The rest of a file is not verified: a damaged entry is
+ * found when it is claimed. */
+static bool read_crashes(Recovery *recovery, GError **error)
 {
-    for (guint i = recovery->claimed->len; i-- > 0;) {
+    for (guint i = 0; i < recovery->claimed->len; i++) {
         Parent *parent = &g_array_index(recovery->claimed, Parent, i);
         char file[FILE_NAME_SIZE], head[FORMAT_CRASHES_OFFSET + 1] = "";
         suffix_file(&parent->name, SUFFIX_CLAIMED, file);
@@ -152,14 +151,6 @@ static bool read_heads(Recovery *recovery, GError **error)
             parent->crashes = (unsigned)(head[FORMAT_CRASHES_OFFSET] - '0');
         if (parent->crashes > 0 && child_replaces_killed())
             forgive(parent, fd);
-        if (got < (ssize_t)FORMAT_MAGIC_SIZE || memcmp(head, FORMAT_MAGIC_DECIDED, FORMAT_MAGIC_SIZE) != 0)
-            continue;
-        /* The decision that we saw must be on the disk before others see the children. It is written once more: its
-         * first sync may have failed, and left it clean in the kernel's memory. */
-        if (!fs_pwrite(fd, FORMAT_MAGIC_DECIDED, FORMAT_MAGIC_SIZE, 0, error) || !fs_sync_file(fd, error))
-            return false;
-        g_array_append_val(recovery->decided, *parent);
-        g_array_remove_index(recovery->claimed, i);
     }
     return true;
 }
@@ -182,7 +173,7 @@ static unsigned count_strays(const Recovery *recovery)
  * is not among the claimed and decided, whether it is in another state. */
 static bool find_all(Recovery *recovery, bool thorough, GError **error)
 {
-    if (!queue_visit(recovery->queue, note_state, recovery, error) || !read_heads(recovery, error))
+    if (!queue_visit(recovery->queue, note_state, recovery, error) || !read_crashes(recovery, error))
         return false;
     if (!thorough && !recovery->others && recovery->claimed->len == 0 && recovery->decided->len == 0)
         return true;
@@ -283,7 +274,7 @@ static bool unlink_decided(Recovery *recovery, GError **error)
     for (guint i = 0; i < recovery->decided->len; i++) {
         const Parent *parent = &g_array_index(recovery->decided, Parent, i);
         char file[FILE_NAME_SIZE];
-        suffix_file(&parent->name, parent->suffix, file);
+        suffix_file(&parent->name, SUFFIX_DECIDED, file);
         g_autoptr(GError) fault = NULL;
         if (fs_unlink(queue_fd(recovery->queue), file, &fault))
             recovery->report->rolled_forward++;

@@ -61,7 +61,6 @@ static const Script scripts[] = {
     {"operator deletes after undoing in out", crashoperator_undone_deleted_out, 20},
     {"operator retries", crashoperator_retry, 20},
     {"operator retries unread", crashoperator_retry_unread, 100},
-    {"operator retries decided", crashoperator_retry_decided, 100},
     {"operator retries undone", crashoperator_retry_undone, 20},
     {"operator unlinks with leftovers", crashoperator_leftovers_unlinked, 20},
     {"operator and preserved", crashoperator_preserved, 5},

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/auto.h"
-#include "switchboard/format_internal.h"
 #include "switchboard/operate.h"
 #include "switchboard/recover.h"
 #include "switchboard/stray.h"
@@ -348,31 +347,6 @@ void crashoperator_retry_unread(CrashWorld *world)
     unreadable_files = false;
     retry_preserved(world, 7);
     work_on(world, living);
-}
-
-/* An earlier version has decided an entry in its head, once its claim was durable, and died before it synced that. The
- * next start cannot read it, and sets it aside (R9), not its children; O5d when it can be read again, and R1 by the
- * start after that. */
-void crashoperator_retry_decided(CrashWorld *world)
-{
-    Queue *in = spool_queue(world->spool, "in", NULL);
-    g_autofree char *claimed = NULL;
-    crashworld_store(world, (const int[]){6}, 1);
-    world->retries = true;
-    crashlog_begin(world->log);
-    run_undecided(world);
-    g_assert_true(queue_visit(in, find_held, &claimed, NULL));
-    auto_fd fd = fs_open(queue_fd(in), claimed, true, NULL);
-    g_assert_true(fs_sync_dir(queue_fd(in), NULL) &&
-                  fs_pwrite(fd, FORMAT_MAGIC_DECIDED, FORMAT_MAGIC_SIZE, 0, NULL));
-    crashlog_begin_changes(world->log);
-    unreadable_files = true;
-    g_autoptr(Inbox) unread = crashworld_inbox(world, "in", (Slice){0, 1});
-    unreadable_files = false;
-    retry_preserved(world, 6);
-    g_autoptr(Inbox) next = crashworld_inbox(world, "in", (Slice){0, 1});
-    g_autoptr(GArray) left = names_in(world, "out");
-    g_assert_cmpuint(left->len, ==, 2);
 }
 
 static void note_preserved(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)

@@ -116,8 +116,7 @@ static bool reaches_octets(const CrashData *data, GBytes *content)
     gsize length;
     const uint8_t *octets = g_bytes_get_data(content, &length);
     guint old = data->durable->len, new = data->cached->len;
-    bool entry = length > FORMAT_CRASHES_OFFSET && g_ascii_strncasecmp((const char *)octets, FORMAT_MAGIC,
-                                                                       FORMAT_MAGIC_SIZE) == 0;
+    bool entry = length > FORMAT_CRASHES_OFFSET && memcmp(octets, FORMAT_MAGIC, FORMAT_MAGIC_SIZE) == 0;
     if (length < MIN(data->least, MIN(new, old)) || length > MAX(new, old))
         return false;
     for (guint at = 0; at < length; at += CRASH_SECTOR) {

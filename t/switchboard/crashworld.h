@@ -121,7 +121,6 @@ void crashoperator_stray(CrashWorld *world);
 void crashoperator_left_stray(CrashWorld *world);
 void crashoperator_retry(CrashWorld *world);
 void crashoperator_retry_unread(CrashWorld *world);
-void crashoperator_retry_decided(CrashWorld *world);
 void crashoperator_retry_undone(CrashWorld *world);
 void crashoperator_leftovers_unlinked(CrashWorld *world);
 void crashoperator_preserved(CrashWorld *world);

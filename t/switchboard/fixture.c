@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/auto.h"
-#include "base/fs.h"
-#include "switchboard/format_internal.h"
-
 void fixture_set_up(Fixture *fixture, gconstpointer data)
 {
     (void)data;
@@ -146,10 +142,4 @@ void fixture_set_state(Fixture *fixture, const char *from, const char *to)
     g_autofree char *old = fixture_file_path(fixture, "in", file);
     g_autofree char *new = fixture_file_path(fixture, "in", wanted);
     g_assert_cmpint(g_rename(old, new), ==, 0);
-}
-
-bool fixture_decide_in_head(Queue *queue, const char *file)
-{
-    auto_fd fd = fs_open(queue_fd(queue), file, true, NULL);
-    return fd >= 0 && fs_pwrite(fd, FORMAT_MAGIC_DECIDED, FORMAT_MAGIC_SIZE, 0, NULL) && fs_sync_file(fd, NULL);
 }

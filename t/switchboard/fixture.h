@@ -45,6 +45,3 @@ char *fixture_file_path(Fixture *fixture, const char *queue, const char *file);
 
 /* Rename the only file of in that has this suffix, so that it has the other one, as a power cut may leave it. */
 void fixture_set_state(Fixture *fixture, const char *from, const char *to);
-/* Write into the head of a claimed entry that it is decided, and sync it, as an earlier version did (INTERNALS.md,
- * "Decided in the head"). False: a system call failed. */
-bool fixture_decide_in_head(Queue *queue, const char *file);

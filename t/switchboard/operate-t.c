@@ -432,25 +432,6 @@ static void test_preserved(Fixture *fixture, gconstpointer data)
     }
 }
 
-/* A head that says "decided" under the name .msg is nobody's: neither a command nor a runner works on it. */
-static void test_decided_head(Fixture *fixture, gconstpointer data)
-{
-    unsigned count = 0;
-    EntryName name = store(fixture, "out", "m");
-    g_autofree char *file = fixture_files(fixture, "out", ".msg");
-    g_assert_true(fixture_decide_in_head(spool_queue(fixture->spool, "out", NULL), file));
-    g_autoptr(GError) error = NULL;
-    g_autoptr(Operate) operate = operate_open(fixture->spool, false, done, &count, NULL);
-    g_assert_null(operate_claim(operate, spool_queue(fixture->spool, "out", NULL), &name, false, &error));
-    g_assert_error(error, FAIL, FAIL_NEVER);
-    g_assert_cmpuint(fixture_count(fixture, "out", ".msg"), ==, 1);
-    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "out");
-    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
-    g_assert_cmpuint(entries->len, ==, 0);
-    g_assert_cmpuint(fixture_count(fixture, "corrupt", ".msg"), ==, 1);
-    g_assert_cmpuint(fixture_count(fixture, "out", ""), ==, 0);
-}
-
 /* Check the lock before an entry is taken back: the entry may not be gone on the disk if we are killed, and the lock
  * says so. */
 static int see_marked(const FsEvent *event, void *data)
@@ -593,7 +574,6 @@ SUITE("operate")
     ADD("lock", test_lock);
     ADD("lookers", test_lookers);
     ADD("preserved", test_preserved);
-    ADD("decided head", test_decided_head);
     ADD("leftovers", test_leftovers);
     ADD("stray", test_stray);
     ADD("beside a runner", test_beside_a_runner);

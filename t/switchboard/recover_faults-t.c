@@ -201,13 +201,6 @@ static Queue *in_of(Fixture *fixture)
     return spool_queue(fixture->spool, "in", NULL);
 }
 
-/* As an earlier version did it, to what die_in() left undecided. */
-static bool decide_in_head(Fixture *fixture)
-{
-    g_autofree char *file = fixture_files(fixture, "in", ".bak");
-    return fixture_decide_in_head(in_of(fixture), file);
-}
-
 static void begin_anew(Fixture *fixture)
 {
     fixture_tear_down(fixture, NULL);
@@ -279,7 +272,7 @@ static void test_stray_goes(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(report.strays, ==, CHILDREN);
 }
 
-/* The parent's bytes cannot be read: it is set aside, and nobody knows whether it was decided. */
+/* The parent's bytes cannot be read: it is set aside. */
 static void set_unread_aside(Fixture *fixture)
 {
     for (int thorough = 0; thorough < 2; thorough++) {
@@ -326,22 +319,6 @@ static void test_unread(Fixture *fixture, gconstpointer data)
     set_unread_aside(fixture);
     command(fixture, operate_delete_preserved);
     g_assert_cmpuint(fixture_count(fixture, "in", "") + children(fixture, ""), ==, 0);
-}
-
-/* O5d, of one that was decided in its head: it is not done again, but brought to its end. */
-static void test_unread_decided(Fixture *fixture, gconstpointer data)
-{
-    RecoverReport report = {0};
-    die_in(fixture, UNDECIDED);
-    g_assert_true(decide_in_head(fixture));
-    set_unread_aside(fixture);
-    command(fixture, operate_retry_preserved);
-    g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 1);
-    g_assert_cmpuint(children(fixture, ".tmp"), ==, CHILDREN);
-    g_assert_true(recover_slice(in_of(fixture), WHOLE, true, &report, NULL)); /* also in a runner that lives */
-    g_assert_cmpuint(report.rolled_forward, ==, 1);
-    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 0);
-    g_assert_cmpuint(children(fixture, ".msg"), ==, CHILDREN);
 }
 
 /* Children that a start took back before it died, perhaps not for good: of what is set aside no other start sees that
@@ -442,22 +419,6 @@ static void test_intake_not_synced(Fixture *fixture, gconstpointer data)
         }
 }
 
-/* R1 of a parent that said in its head that it was decided, to us and not to the disk. */
-static void test_decision_not_synced(Fixture *fixture, gconstpointer data)
-{
-    Lossy lossy;
-    RecoverReport report = {0};
-    die_in(fixture, UNDECIDED);
-    lossy_begin(&lossy, 0);
-    g_assert_false(decide_in_head(fixture));
-    g_assert_cmpuint(lossy.failed, ==, 1);
-    g_assert_true(recover_slice(in_of(fixture), WHOLE, false, &report, NULL));
-    g_assert_cmpuint(lossy.sound, ==, 1);
-    lossy_end(&lossy);
-    g_assert_cmpuint(report.rolled_forward, ==, 1);
-    g_assert_cmpuint(children(fixture, ".msg"), ==, CHILDREN);
-}
-
 #define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
 
 int main(int argc, char **argv)
@@ -467,11 +428,9 @@ int main(int argc, char **argv)
     ADD("/recover faults/not taken back", test_not_taken_back);
     ADD("/recover faults/stray goes", test_stray_goes);
     ADD("/recover faults/unread", test_unread);
-    ADD("/recover faults/unread, decided", test_unread_decided);
     ADD("/recover faults/unread after undoing", test_unread_after_undoing);
     ADD("/recover faults/not copied", test_not_copied);
     ADD("/recover faults/immovable", test_immovable);
     ADD("/recover faults/intake not synced", test_intake_not_synced);
-    ADD("/recover faults/decision not synced", test_decision_not_synced);
     return g_test_run();
 }
