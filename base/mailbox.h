@@ -27,7 +27,8 @@ bool mailbox_valid(const char *mailbox);
 /* May this mailbox be added: as that of a member, a user or a list, or in a setting? It is valid, composed (NFC, as RFC
  * 6532, 3.1 wants), and without letters that nobody sees: no format character such as ZERO WIDTH SPACE, no private or
  * unassigned one, and no combining mark where the local part or a label begins. Mail may come from other mailboxes.
- * Earlier versions added them, too: such members get mail, are found, and can leave. */
+ * Which characters are assigned depends on the version of GLib: who is a member already gets mail, is found, and can
+ * leave. */
 bool mailbox_legible(const char *mailbox);
 
 /* Is this text a domain of the form above? An address literal is none. */

@@ -102,7 +102,7 @@
 
 /* Written by whatever writes a post into out, for each of its entries (a block). The blocks are numbered, and the first
  * one with fewer recipients than it might have is the last one. */
-#define KEY_BLOCK "block"           /* integer: its number, from 0; -1, absent: nobody can tell whether these are all */
+#define KEY_BLOCK "block"           /* integer: its number, from 0; absent: nobody can tell whether these are all */
 #define KEY_BLOCK_MOST "block_most" /* integer: the recipients that it might have; absent: it is the last one */
 #define KEY_BLOCKS "blocks"         /* integer: how many there are, if that is known; KEY_BLOCK_MOST is absent then */
 

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,7 +11,6 @@
 #include "base/log.h"
 
 #define MAGIC "LRHIST2"
-#define MAGIC_BEFORE "LRHIST1" /* of a file that ends before the delays */
 #define BYTE_ORDER_MARK 0x01020304
 #define NAME_SIZE 32
 
@@ -49,7 +47,6 @@ typedef struct HistoryRing {
     HistorySlot slots[SLOTS];
     HistoryDelays delays[SLOTS];
 } HistoryRing;
-#define SIZE_BEFORE offsetof(HistoryRing, delays)
 
 struct History {
     int fd;     /* -1: there is no file */
@@ -60,10 +57,10 @@ struct History {
 /* ---- the file ---- */
 
 /* Is it a whole ring of this version? */
-static bool is_usable(const HistoryRing *ring, const char *magic, size_t size, ssize_t got)
+static bool is_usable(const HistoryRing *ring, ssize_t got)
 {
-    bool usable = got == (ssize_t)size && memcmp(ring->magic, magic, sizeof ring->magic) == 0 &&
-                  ring->byte_order == BYTE_ORDER_MARK && ring->size == size;
+    bool usable = got == (ssize_t)sizeof *ring && memcmp(ring->magic, MAGIC, sizeof ring->magic) == 0 &&
+                  ring->byte_order == BYTE_ORDER_MARK && ring->size == sizeof *ring;
     for (unsigned i = 0; usable && i < HISTORY_RUNNERS; i++)
         usable = memchr(ring->names[i], '\0', NAME_SIZE) && g_utf8_validate(ring->names[i], -1, NULL);
     return usable;
@@ -86,10 +83,9 @@ History *history_open(int dir_fd, const char *name)
     if (history->fd < 0)
         log_warn("figures of the last hours cannot be kept: %s: %s", name, g_strerror(errno));
     ssize_t got = history->fd >= 0 ? TEMP_FAILURE_RETRY(pread(history->fd, ring, sizeof *ring, 0)) : -1;
-    if (is_usable(ring, MAGIC, sizeof *ring, got))
+    if (is_usable(ring, got))
         return history;
-    if (!is_usable(ring, MAGIC_BEFORE, SIZE_BEFORE, got))
-        memset(ring, 0, sizeof *ring);
+    memset(ring, 0, sizeof *ring);
     memcpy(ring->magic, MAGIC, sizeof ring->magic);
     ring->byte_order = BYTE_ORDER_MARK;
     ring->size = sizeof *ring;

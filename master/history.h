@@ -4,8 +4,7 @@
 /*
  * Keep figures of runners over the last hour, day and month, in a ring file of fixed size: how much each did, the most
  * that waited meanwhile, and how long mail took. The file is for looking back alone, so nothing of it is synced. A file
- * of the version before, which did not know how long mail took, is taken over. A file that is damaged, or of another
- * version or byte order, is begun anew.
+ * that is damaged, or of another version or byte order, is begun anew.
  */
 #include <glib.h>
 #include <jansson.h>

@@ -17,7 +17,7 @@
 /* The list's key and domain when the event happened; mail_host NULL or empty: they were not noted. */
 typedef struct EventPlace {
     char *mail_host;
-    int64_t list, domain; /* keys; domain 0: one that was made by an older program */
+    int64_t list, domain; /* keys */
 } EventPlace;
 
 void event_place_clear(EventPlace *place);

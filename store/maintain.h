@@ -43,7 +43,7 @@ int64_t store_newest_schema(void);
 bool store_size(Store *store, int64_t *bytes, GError **error);
 
 /* Give room of what was removed back to the file system, in short transactions, with progress(data) after each, until
- * little is unused. A database that an older program made gives none back before store_compact(). */
+ * little is unused. A file that another program made gives none back before store_compact(). */
 bool store_give_back(Store *store, StoreProgress *progress, void *data, GError **error);
 
 /* Give all the room of what was removed back to the file system. Writers wait meanwhile, so some runners may

@@ -101,8 +101,8 @@ static bool ensure_domain(Store *store, const NewList *new, GError **error)
                           "in that one, and mail to the alias reaches them", at + 1);
 }
 
-/* An archive that is there already is that of another list: removed by an older program, or restored. The next name is
- * taken, where there is none. */
+/* An archive that is there already is that of another list, as where one was put there by hand. The next name is taken,
+ * where there is none. */
 static bool choose_archive(Work *work, const List *made, GError **error)
 {
     const Config *config = work_site(work)->config;
@@ -199,7 +199,7 @@ static bool copy_member(Work *work, const Member *member, const char *to, uint64
     if (!own_address_bars(work, to, member->role, member->address, &sentence, error))
         return false;
     g_autofree char *why = sentence;
-    if (why) { /* the copy's own address, or a member from before there was such a rule */
+    if (why) { /* the copy's own address, or one that became ours after it was a member */
         work_log(work, to, "%s=<%s> result=not-copied (%s)", role_text(member->role), member->address, why);
         return true;
     }

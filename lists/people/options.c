@@ -496,7 +496,7 @@ bool options_ask(Work *work, const List *list, const char *address, const Member
         /* One letter asks for all that was wished for lately, else the last of two wishes would void the first. */
         g_autofree char *both = g_strjoin(" ", there->detail, text, NULL);
         g_auto(MemberOptions) all = MEMBER_OPTIONS_NONE;
-        if (options_read(&all, both, NULL)) { /* else an older release wrote it: then this wish stands alone */
+        if (options_read(&all, both, NULL)) { /* else another version wrote it: then this wish stands alone */
             g_free(text);
             request.detail = text = options_text(&all);
         }

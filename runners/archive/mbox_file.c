@@ -241,7 +241,8 @@ static bool read_index(MboxFile *file, char *lines, size_t length, off_t from, G
     return (size_t)got == length || fail(error, FAIL_LATER, "%s.mbox.index became shorter", file->name);
 }
 
-/* Where both files end now. An index that was written before there were marks knows no arrivals: they are past. */
+/* Where both files end now. An index whose last line is no mark, since somebody cut it, knows no arrivals: they are
+ * past. */
 static bool look_at_ends(MboxFile *file, GError **error)
 {
     char last[LINE_LENGTH + 1] = "";

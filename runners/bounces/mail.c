@@ -258,8 +258,7 @@ static bool refused(Case *given, const json_t *failure, const char *probed, GErr
     Failed failed = {.address = address, .status = meta_string(failure, "status", ""),
                      .text = meta_string(failure, "reply", ""), .source = "smtp",
                      .probe = probed && g_ascii_strcasecmp(probed, address) == 0};
-    /* An entry of an earlier version tells no phase, but whether the protocol or the mail itself was refused. */
-    const char *phase = meta_string(failure, "phase", meta_bool((json_t *)failure, "of_message") ? "mail" : "");
+    const char *phase = meta_string(failure, "phase", "");
     BounceVerdict verdict = bounce_judge(&(BounceReply){.phase = bounce_phase_named(phase), .status = failed.status,
                                                         .text = failed.text});
     failed.class = verdict.class;

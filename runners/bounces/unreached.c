@@ -53,15 +53,14 @@ static bool count_block(const Unreached *lost, bool *whole, GError **error)
     return true;
 }
 
-/* Set *whole when that is so of all blocks. Of a post without numbers, as earlier versions wrote them, nobody can
- * tell. */
+/* Note the block, and set *whole when that is so of all blocks. */
 static bool count_post(const Unreached *lost, bool *whole, GError **error)
 {
     Store *store = lost->given->bounces->shared->store;
-    int64_t number = meta_integer(lost->meta, KEY_BLOCK, -1), most = meta_integer(lost->meta, KEY_BLOCK_MOST, 0);
+    int64_t number = meta_integer(lost->meta, KEY_BLOCK, 0), most = meta_integer(lost->meta, KEY_BLOCK_MOST, 0);
     int64_t total = meta_integer(lost->meta, KEY_BLOCKS, 0), last = 0, count;
     *whole = number == 0 && most == 0 && total <= 1;
-    if (*whole || number < 0)
+    if (*whole)
         return true;
     g_autofree char *own = g_strdup_printf("%s#%" G_GINT64_FORMAT, lost->post, number);
     g_autofree char *all = g_strconcat(lost->post, "#", NULL);

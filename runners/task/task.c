@@ -184,7 +184,7 @@ static bool start(Runner *runner, GError **error)
         return false;
     ListRunner *shared = runner_data(runner);
     /* Where there are hosts, nobody does the jobs that each has of its own under their bare names, which a database has
-     * from the time before, or that was copied. */
+     * that was copied from a site of one host. */
     bool many = this_host_is_one_of_many(runner_config(runner));
     for (const TimerJob *job = timer_jobs; many && job->name; job++)
         if (job->each_host && !task_job_remove(shared->store, job->name, error))

@@ -504,7 +504,8 @@ static bool sqlite_compact(void *connection, GError **error)
            script_once(database, "PRAGMA wal_checkpoint(TRUNCATE)", error);
 }
 
-/* A file of an older program cannot give pages back before it was compacted. What is kept free is used again soon. */
+/* A file that another program made, as one that repairs databases, cannot give pages back before it was compacted. What
+ * is kept free is used again soon. */
 static bool sqlite_give_back(void *connection, bool *more, GError **error)
 {
     sqlite3 *database = ((SqliteConnection *)connection)->database;

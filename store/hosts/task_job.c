@@ -61,7 +61,7 @@ static bool is_living(const GPtrArray *hosts, const char *name)
     return false;
 }
 
-/* A row without a host's name is left over from the time before there were hosts, if one that lives has its own. */
+/* A row without a host's name is left over from when the site had one host, if one that lives has its own. */
 static bool is_nobodys(const TaskJob *job, const GPtrArray *jobs, const GPtrArray *hosts)
 {
     const char *own = strchr(job->name, '@');

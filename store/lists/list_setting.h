@@ -120,7 +120,7 @@ char *list_setting_fallback(const ListSetting *setting, const char *list_name);
  * "\,". g_strfreev() */
 char **list_setting_words(const char *text);
 /* Is value, a text or words, what the setting has: before, as list_get() returns it? Such a value is no change, and may
- * be sent with others, even if it would be refused today: an earlier version may have allowed longer ones. */
+ * be sent with others, even if it would be refused today: another version may allow longer ones. */
 bool list_setting_stays(const ListSetting *setting, const char *before, const char *value);
 /* Return how many bytes a value of the setting, or each word of it, may have; 0: its type says enough. A longer one
  * that is there already still counts. */

@@ -209,7 +209,7 @@ def test_mhonarc(instances, sink):
     assert "Page 1" in (made / "maillist.html").read_text()
     address = instance.create_list("closed", MEMBERS, settings=["archivers=pages", "archive_policy=private"])
     closed = pages / f"closed.{HOST}"
-    closed.mkdir(mode=0o755)  # by an earlier version
+    closed.mkdir(mode=0o755)  # by somebody
     instance.own(closed)
     instance.lmtp_send(post(message_id="<closed@example.net>"), address)
     instance.wait_idle()

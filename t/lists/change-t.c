@@ -104,7 +104,7 @@ static void test_settings(World *world, const void *data)
     assert_newest(world, "rest token 1a2b3c4d setting moderator_password: - > -");
 }
 
-/* Check that values which an earlier version took, and which are refused today, may be sent back as they are: clients
+/* Check that values which another version took, and which this one refuses, may be sent back as they are: clients
  * of REST send all settings with the one that they change. */
 static void test_values_that_stay(World *world, const void *data)
 {

@@ -155,32 +155,6 @@ static void test_delays(Fixture *fixture, const void *data)
     expect_delays(fixture, "month", NOW + 60 * MINUTE, "tried", true, "4.0 63.4");
 }
 
-/* A file of the version before, which ends where the delays begin, is taken over. */
-static void test_file_of_before(Fixture *fixture, const void *data)
-{
-    enum { NAMES = 16 + HISTORY_RUNNERS * 32, BEFORE = NAMES + 280 * (8 + HISTORY_RUNNERS * 12) };
-    const uint32_t size = BEFORE;
-    add(fixture, NOW, "in", 5, 2, 9);
-    add_delay(fixture, NOW, DELAY_UNTIL_TRIED, 3 * CLOCK_SECOND, 100);
-    int file = openat(fixture->fd, "history", O_RDWR);
-    g_assert_cmpint(ftruncate(file, BEFORE), ==, 0);
-    g_assert_cmpint(pwrite(file, "LRHIST1", 8, 0), ==, 8);
-    g_assert_cmpint(pwrite(file, &size, sizeof size, 12), ==, sizeof size);
-    again(fixture);
-    expect(fixture, "hour", NOW, "in", "done", "- - 5");
-    expect_delays(fixture, "hour", NOW, "tried", false, "-");
-    add_delay(fixture, NOW, DELAY_UNTIL_TRIED, 3 * CLOCK_SECOND, 100);
-    again(fixture);
-    expect(fixture, "hour", NOW, "in", "done", "- - 5");
-    expect_delays(fixture, "hour", NOW, "tried", false, "3.0 4.0");
-    /* One that says so and is longer is none. */
-    g_assert_cmpint(pwrite(file, "LRHIST1", 8, 0), ==, 8);
-    g_assert_cmpint(pwrite(file, &size, sizeof size, 12), ==, sizeof size);
-    close(file);
-    again(fixture);
-    expect(fixture, "hour", NOW, "in", "done", "");
-}
-
 static void test_bounds(Fixture *fixture, const void *data)
 {
     for (int i = 0; i < 2 * HISTORY_RUNNERS; i++) {
@@ -202,7 +176,6 @@ SUITE("history")
     g_test_add("/history/ranges", Fixture, NULL, set_up, test_ranges, tear_down);
     g_test_add("/history/file", Fixture, NULL, set_up, test_file, tear_down);
     g_test_add("/history/delays", Fixture, NULL, set_up, test_delays, tear_down);
-    g_test_add("/history/file of before", Fixture, NULL, set_up, test_file_of_before, tear_down);
     g_test_add("/history/bounds", Fixture, NULL, set_up, test_bounds, tear_down);
     return g_test_run();
 }

@@ -376,7 +376,7 @@ static void test_backlog(Place *place, gconstpointer data)
     }
 }
 
-/* Lines as they were before there were marks, and arrivals that go back: what is there is found. */
+/* Lines without a mark, since somebody cut the index, and arrivals that go back: what is there is found. */
 static void test_unmarked(Place *place, gconstpointer data)
 {
     g_autoptr(MboxFile) file = mbox_file_open(place->fd, "l", NULL);

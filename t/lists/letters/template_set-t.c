@@ -64,8 +64,8 @@ static void test_uris(World *world, const void *data)
     }
 }
 
-/* Letters whose answer concerns more than a list are the site's alone. A row that an earlier version took from a list
- * or domain does not count. */
+/* Letters whose answer concerns more than a list are the site's alone. A row of a list or domain that is there all the
+ * same does not count. */
 static void test_owners(World *world, const void *data)
 {
     static const char *const names[] = {"list:user:action:change", "list:user:action:change-new",

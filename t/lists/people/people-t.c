@@ -520,8 +520,8 @@ static void test_site_owner(World *world, const void *data)
     assert_ok(list_move(work, LIST, "others@example.com", &error), error);
 }
 
-/* Check that members whom an earlier version let in, with letters that nobody sees, can leave, by a link too, get a
- * link to sign in, and may get other roles; and that nobody else comes in so. */
+/* Check that members who are there with letters that nobody sees, by the tables of this version of GLib, can leave, by
+ * a link too, get a link to sign in, and may get other roles; and that nobody else comes in so. */
 static void test_addresses_kept_from_before(World *world, const void *data)
 {
     GError *error = NULL;

@@ -209,8 +209,7 @@ static unsigned letters(ListFrame *frame)
     return fixture_count(&frame->fixture, "virgin", ".msg");
 }
 
-/* Some recipients of a block of a post, to whom it was given up; number -1: of an earlier version, which told none.
- * size 0: the block was left empty. */
+/* Some recipients of a block of a post, to whom it was given up. size 0: the block was left empty. */
 typedef struct GivenUp {
     const char *trace, *block;
     int number, most, size;
@@ -226,8 +225,7 @@ static void give_up(ListFrame *frame, const GivenUp *lost, const char *sender)
     meta_set_string(meta, KEY_TO, TO_BOUNCES);
     meta_set_string(meta, KEY_BLOCK_OF, lost->block);
     meta_set_integer(meta, KEY_BLOCK_SIZE, lost->size);
-    if (lost->number >= 0)
-        meta_set_integer(meta, KEY_BLOCK, lost->number);
+    meta_set_integer(meta, KEY_BLOCK, lost->number);
     if (lost->most > 0)
         meta_set_integer(meta, KEY_BLOCK_MOST, lost->most);
     json_t *all = json_array();
@@ -254,13 +252,6 @@ static void test_unreached_blocks(ListFrame *frame, gconstpointer data)
     }
     give_up(frame, &(GivenUp){"t2", "b3", 0, 0, 1, {"a@example.org"}}, "eve@example.net");
     g_assert_cmpuint(letters(frame), ==, 2);
-}
-
-/* One block of several, from before blocks had numbers: the others may have been delivered. */
-static void test_unreached_before_numbers(ListFrame *frame, gconstpointer data)
-{
-    give_up(frame, &(GivenUp){"t1", "b0", -1, 0, 1, {"a@example.org"}}, "eve@example.net");
-    g_assert_cmpuint(letters(frame), ==, 0);
 }
 
 /* The author has had all letters of today, one of which says so: the owners are told of the next posts. */
@@ -527,7 +518,6 @@ int main(int argc, char **argv)
     FRAME_TEST("/bounces/case/brake of one domain", test_brake_of_one_domain);
     FRAME_TEST("/bounces/case/taken back in portions", test_taken_back_in_portions);
     FRAME_TEST("/bounces/case/blocks that reached nobody", test_unreached_blocks);
-    FRAME_TEST("/bounces/case/blocks without numbers", test_unreached_before_numbers);
     FRAME_TEST("/bounces/case/the author has had all letters", test_unreached_author_at_limit);
     g_test_add("/bounces/case/forged reports", ListFrame, "max_unsigned_per_day = 0\n", set_up, test_forged_reports,
                tear_down);
