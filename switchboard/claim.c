@@ -97,19 +97,6 @@ static void note_left(void *data, Queue *queue, const char *file, const EntryNam
         g_array_append_vals(inbox->left, name->hash, 1);
 }
 
-/* While the directory of a queue is gone, nobody knows which of the entries that are here have children there. They
- * wait until it is back; those that come later have none, and are worked on. */
-static bool leave_all(Inbox *inbox, const GError *why, GError **error)
-{
-    inbox->left = g_array_new(FALSE, FALSE, HASH_SIZE);
-    if (!queue_visit(inbox->queue, note_left, inbox, error))
-        return false;
-    g_array_sort(inbox->left, name_hash_compare);
-    log_error("%s; what is here (entries: %u) waits until then, and only new mail is worked on", why->message,
-              inbox->left->len);
-    return true;
-}
-
 static bool recover(Inbox *inbox, GError **error)
 {
     RecoverReport report = {0};
@@ -119,8 +106,16 @@ static bool recover(Inbox *inbox, GError **error)
             g_propagate_error(error, fault);
             return false;
         }
+        /* While the directory of a queue is gone, nobody knows which of the entries that are here have children there.
+         * They wait until it is back; those that come later have none, and are worked on. */
         g_autoptr(GError) why = fault;
-        return leave_all(inbox, why, error);
+        inbox->left = g_array_new(FALSE, FALSE, HASH_SIZE);
+        if (!queue_visit(inbox->queue, note_left, inbox, error))
+            return false;
+        g_array_sort(inbox->left, name_hash_compare);
+        log_error("%s; what is here (entries: %u) waits until then, and only new mail is worked on", why->message,
+                  inbox->left->len);
+        return true;
     }
     if (report.rolled_forward || report.rolled_back || report.preserved || report.completed || report.strays)
         log_info("queue %s: recovered: %u completed, %u put back, %u set aside, %u taken in, %u strays",
@@ -263,14 +258,6 @@ static void look_for_directory(Inbox *inbox)
     inbox->must_list = inbox->place == QUEUE_HERE;
 }
 
-/* Entries that were due are not, once the clock was set back: they are looked at anew. */
-static void look_at_clock(Inbox *inbox)
-{
-    int64_t offset = clock_now() - clock_monotonic();
-    inbox->must_list |= offset < inbox->offset - AHEAD;
-    inbox->offset = offset;
-}
-
 static bool is_partial(const Index *index)
 {
     return index->horizon != INT64_MAX;
@@ -296,7 +283,10 @@ bool inbox_refresh(Inbox *inbox, GError **error)
         look_for_directory(inbox);
     if (inbox->place != QUEUE_HERE)
         return true;
-    look_at_clock(inbox);
+    /* Entries that were due are not, once the clock was set back: they are looked at anew. */
+    int64_t offset = clock_now() - clock_monotonic();
+    inbox->must_list |= offset < inbox->offset - AHEAD;
+    inbox->offset = offset;
     if ((is_partial(&inbox->index) && index_length(&inbox->index) == 0) ||
         (is_partial(&inbox->ahead) && index_length(&inbox->ahead) == 0))
         inbox->must_list = true;
@@ -394,24 +384,18 @@ void claim_make(Claim *claim)
         g_clear_pointer(&claim->entry, entry_free);
 }
 
-/* The entry is as it was; the next would fare like it. */
-static void pause_claims(Inbox *inbox, const Claim *claim, const GError *fault)
-{
-    keep(inbox, &claim->name);
-    if (pause_left(inbox) > 0) /* another was refused before */
-        return;
-    log_error("queue %s: %s; no entry is taken for %" PRId64 " s", queue_name(claim->queue), fault->message,
-              REFUSED_PAUSE / CLOCK_SECOND);
-    inbox->paused_until = clock_monotonic() + REFUSED_PAUSE;
-}
-
 static bool not_renamed(Inbox *inbox, Claim *claim, GError **error)
 {
     g_autoptr(GError) fault = g_steal_pointer(&claim->fault);
     if (g_error_matches(fault, FAIL, FAIL_MISSING))
         return true; /* an operator was faster, or it was known twice */
-    if (g_error_matches(fault, FAIL, FAIL_LATER)) {
-        pause_claims(inbox, claim, fault);
+    if (g_error_matches(fault, FAIL, FAIL_LATER)) { /* the entry is as it was; the next would fare like it */
+        keep(inbox, &claim->name);
+        if (pause_left(inbox) > 0) /* another was refused before */
+            return true;
+        log_error("queue %s: %s; no entry is taken for %" PRId64 " s", queue_name(claim->queue), fault->message,
+                  REFUSED_PAUSE / CLOCK_SECOND);
+        inbox->paused_until = clock_monotonic() + REFUSED_PAUSE;
         return true;
     }
     if (g_error_matches(fault, FAIL, FAIL_NEVER)) {

@@ -285,10 +285,17 @@ bool draft_check(Draft *draft, GError **error)
     return fine;
 }
 
-/* A digest that has seen the message, which is hashed once, however many drafts share it. */
-static EVP_MD_CTX *hash_message(Octets *message)
+const EntryName *draft_name(Draft *draft)
 {
-    if (message->hashed == NULL) {
+    if (draft->named)
+        return &draft->name;
+    json_t *meta = draft->meta;
+    Octets *message = draft->message;
+    if (meta_integer(meta, META_ARRIVAL, 0) <= 0)
+        meta_set_integer(meta, META_ARRIVAL, clock_unique());
+    if (!json_object_get(meta, META_ORDINAL))
+        meta_set_integer(meta, META_ORDINAL, intake_ordinal());
+    if (message->hashed == NULL) { /* once, however many drafts share the message */
         message->hashed = format_checksum_new();
         for (guint i = 0; i < message->pieces->len; i++) {
             gsize length;
@@ -296,22 +303,9 @@ static EVP_MD_CTX *hash_message(Octets *message)
             format_hash_message(message->hashed, octets, length);
         }
     }
-    EVP_MD_CTX *sum = format_checksum_new();
+    g_autoptr(EVP_MD_CTX) sum = format_checksum_new();
     if (EVP_MD_CTX_copy_ex(sum, message->hashed) != 1)
         g_error("SHA-1 is not available in OpenSSL");
-    return sum;
-}
-
-const EntryName *draft_name(Draft *draft)
-{
-    if (draft->named)
-        return &draft->name;
-    json_t *meta = draft->meta;
-    if (meta_integer(meta, META_ARRIVAL, 0) <= 0)
-        meta_set_integer(meta, META_ARRIVAL, clock_unique());
-    if (!json_object_get(meta, META_ORDINAL))
-        meta_set_integer(meta, META_ORDINAL, intake_ordinal());
-    g_autoptr(EVP_MD_CTX) sum = hash_message(draft->message);
     int64_t arrival = meta_integer(meta, META_ARRIVAL, 0);
     format_hash_end(sum, meta_string(meta, META_LIST, ""), arrival, meta_integer(meta, META_ORDINAL, 0),
                     meta_string(meta, META_SHARD, NULL), draft->name.hash);
@@ -349,16 +343,6 @@ static void count_recipients(Writing *writing)
     writing->counted = writing->buffer->len;
 }
 
-static bool flush(Writing *writing, GError **error)
-{
-    count_recipients(writing);
-    if (!fs_write(writing->fd, writing->buffer->str, writing->buffer->len, error))
-        return false;
-    g_string_truncate(writing->buffer, 0);
-    writing->counted = 0;
-    return true;
-}
-
 /* Appends the recipient lines; *flushed tells whether the head is already in
  * the file. */
 static bool add_recipients(Writing *writing, bool *flushed, GError **error)
@@ -374,8 +358,11 @@ static bool add_recipients(Writing *writing, bool *flushed, GError **error)
         g_string_append(writing->buffer, address);
         g_string_append_c(writing->buffer, '\n');
         if (writing->buffer->len > GATHER_MAX) {
-            if (!flush(writing, error))
+            count_recipients(writing);
+            if (!fs_write(writing->fd, writing->buffer->str, writing->buffer->len, error))
                 return false;
+            g_string_truncate(writing->buffer, 0);
+            writing->counted = 0;
             *flushed = true;
         }
     }
@@ -392,23 +379,19 @@ static bool write_block(void *data, const void *octets, size_t length, GError **
     return fs_write(*(int *)data, octets, length, error);
 }
 
-static bool write_file(Writing *writing, const char *tail, GError **error)
-{
-    const Octets *message = writing->draft->message;
-    size_t written;
-    return fs_write(writing->fd, writing->buffer->str, writing->buffer->len, error) &&
-           read_blocks(message->file, write_block, &writing->fd, &written, error) &&
-           (written == message->length || fail(error, FAIL_LATER, "the file of a message changed")) &&
-           fs_write(writing->fd, tail, FORMAT_TAIL_SIZE, error);
-}
-
 static bool write_rest(Writing *writing, GError **error)
 {
-    GPtrArray *pieces = writing->draft->message->pieces;
+    const Octets *message = writing->draft->message;
+    const GPtrArray *pieces = message->pieces;
     char tail[FORMAT_TAIL_SIZE + 1];
     format_tail_print(writing->draft->name.hash, tail);
-    if (writing->draft->message->file >= 0)
-        return write_file(writing, tail, error);
+    if (message->file >= 0) {
+        size_t written;
+        return fs_write(writing->fd, writing->buffer->str, writing->buffer->len, error) &&
+               read_blocks(message->file, write_block, &writing->fd, &written, error) &&
+               (written == message->length || fail(error, FAIL_LATER, "the file of a message changed")) &&
+               fs_write(writing->fd, tail, FORMAT_TAIL_SIZE, error);
+    }
     g_autofree struct iovec *vector = g_new0(struct iovec, pieces->len + 2);
     int count = 0;
     vector[count++] = (struct iovec){writing->buffer->str, writing->buffer->len};

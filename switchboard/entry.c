@@ -58,38 +58,29 @@ static bool read_all(int fd, off_t at, char *buffer, size_t size, const char *fi
     return true;
 }
 
-/* A sector that cannot be read must be an error here, not a signal when the
- * map is touched. */
-static bool probe(const Entry *entry, size_t size, GError **error)
-{
-    g_autofree char *block = g_malloc(PROBE_BLOCK);
-    for (size_t have = 0; have < size; have += PROBE_BLOCK)
-        if (!read_all(entry->fd, (off_t)have, block, MIN(size - have, PROBE_BLOCK), entry->text, error))
-            return false;
-    return true;
-}
-
-/* The whole file as bytes: read when small, else mapped. */
+/* The whole file as bytes: read when small, else mapped. A sector that cannot be read must be an error here, not a
+ * signal when the map is touched. */
 static bool load(Entry *entry, size_t size, GError **error)
 {
-    if (size >= MAP_FROM) {
-        if (!probe(entry, size, error))
+    g_autofree char *buffer = g_malloc(size >= MAP_FROM ? PROBE_BLOCK : size);
+    if (size < MAP_FROM) {
+        if (!read_all(entry->fd, 0, buffer, size, entry->text, error))
             return false;
-        void *at = mmap(NULL, size, PROT_READ, MAP_SHARED, entry->fd, 0);
-        if (at == MAP_FAILED)
-            return fail_errno(error, FAIL_LATER, "map %s", entry->text);
-        Map *map = g_new(Map, 1);
-        *map = (Map){at, size};
-        entry->octets = at;
-        entry->mapped = true;
-        entry->whole = g_bytes_new_with_free_func(at, size, map_free, map);
+        entry->octets = buffer;
+        entry->whole = g_bytes_new_take(g_steal_pointer(&buffer), size);
         return true;
     }
-    g_autofree char *buffer = g_malloc(size);
-    if (!read_all(entry->fd, 0, buffer, size, entry->text, error))
-        return false;
-    entry->octets = buffer;
-    entry->whole = g_bytes_new_take(g_steal_pointer(&buffer), size);
+    for (size_t have = 0; have < size; have += PROBE_BLOCK)
+        if (!read_all(entry->fd, (off_t)have, buffer, MIN(size - have, PROBE_BLOCK), entry->text, error))
+            return false;
+    void *at = mmap(NULL, size, PROT_READ, MAP_SHARED, entry->fd, 0);
+    if (at == MAP_FAILED)
+        return fail_errno(error, FAIL_LATER, "map %s", entry->text);
+    Map *map = g_new(Map, 1);
+    *map = (Map){at, size};
+    entry->octets = at;
+    entry->mapped = true;
+    entry->whole = g_bytes_new_with_free_func(at, size, map_free, map);
     return true;
 }
 
@@ -104,18 +95,6 @@ static bool read_first_line(Entry *entry, const char *text, size_t size, GError 
         return fail(error, FAIL_NEVER, "%s is %zu octets long, its first line says otherwise", entry->text, size);
     entry->recipients_at = FORMAT_HEAD_SIZE + head->meta_length;
     entry->message_at = entry->recipients_at + head->recipients_length;
-    return true;
-}
-
-static bool check_lengths(Entry *entry, size_t size, GError **error)
-{
-    const FormatHead *head = &entry->head;
-    if (!read_first_line(entry, entry->octets, size, error))
-        return false;
-    char tail[FORMAT_TAIL_SIZE + 1];
-    format_tail_print(entry->name.hash, tail);
-    if (memcmp(entry->octets + entry->message_at + head->message_length, tail, FORMAT_TAIL_SIZE) != 0)
-        return fail(error, FAIL_NEVER, "%s does not end like an entry of that name", entry->text);
     return true;
 }
 
@@ -134,18 +113,6 @@ static bool check_head(Entry *entry, GError **error)
     if (!entry->meta)
         g_prefix_error(error, "%s: ", entry->text);
     return entry->meta != NULL;
-}
-
-static bool check_message(Entry *entry, GError **error)
-{
-    uint8_t hash[HASH_SIZE];
-    g_autoptr(EVP_MD_CTX) sum = format_checksum_new();
-    format_hash_message(sum, entry->octets + entry->message_at, entry->head.message_length);
-    format_hash_end(sum, entry_list(entry), entry_arrival(entry), meta_integer(entry->meta, META_ORDINAL, 0),
-                    meta_string(entry->meta, META_SHARD, NULL), hash);
-    if (memcmp(hash, entry->name.hash, HASH_SIZE) != 0)
-        return fail(error, FAIL_NEVER, "%s: the message is damaged (its SHA-1 is not that of the name)", entry->text);
-    return true;
 }
 
 static Entry *open_begin(Queue *queue, const char *file, bool writable, GError **error)
@@ -183,9 +150,24 @@ static bool find_size(const Entry *entry, size_t *size, GError **error)
 
 bool entry_open_end(Entry *entry, GError **error)
 {
+    const FormatHead *head = &entry->head;
     size_t size;
-    return find_size(entry, &size, error) && load(entry, size, error) && check_lengths(entry, size, error) &&
-           check_head(entry, error) && check_message(entry, error);
+    if (!find_size(entry, &size, error) || !load(entry, size, error) ||
+        !read_first_line(entry, entry->octets, size, error))
+        return false;
+    char tail[FORMAT_TAIL_SIZE + 1];
+    format_tail_print(entry->name.hash, tail);
+    if (memcmp(entry->octets + entry->message_at + head->message_length, tail, FORMAT_TAIL_SIZE) != 0)
+        return fail(error, FAIL_NEVER, "%s does not end like an entry of that name", entry->text);
+    if (!check_head(entry, error))
+        return false;
+    uint8_t hash[HASH_SIZE];
+    g_autoptr(EVP_MD_CTX) sum = format_checksum_new();
+    format_hash_message(sum, entry->octets + entry->message_at, head->message_length);
+    format_hash_end(sum, entry_list(entry), entry_arrival(entry), meta_integer(entry->meta, META_ORDINAL, 0),
+                    meta_string(entry->meta, META_SHARD, NULL), hash);
+    return memcmp(hash, entry->name.hash, HASH_SIZE) == 0 ||
+           fail(error, FAIL_NEVER, "%s: the message is damaged (its SHA-1 is not that of the name)", entry->text);
 }
 
 Entry *entry_open(Queue *queue, const char *file, GError **error)
@@ -200,22 +182,20 @@ Entry *entry_open_read(Queue *queue, const char *file, GError **error)
     return entry && entry_open_end(entry, error) ? g_steal_pointer(&entry) : NULL;
 }
 
-static bool load_head(Entry *entry, GError **error)
-{
-    char text[FORMAT_HEAD_SIZE + 1] = "";
-    size_t size;
-    if (!find_size(entry, &size, error) || !read_all(entry->fd, 0, text, FORMAT_HEAD_SIZE, entry->text, error) ||
-        !read_first_line(entry, text, size, error))
-        return false;
-    entry->octets = g_malloc(entry->message_at);
-    entry->whole = g_bytes_new_take(entry->octets, entry->message_at);
-    return read_all(entry->fd, 0, entry->octets, entry->message_at, entry->text, error) && check_head(entry, error);
-}
-
 Entry *entry_open_head(Queue *queue, const char *file, GError **error)
 {
     g_autoptr(Entry) entry = open_begin(queue, file, false, error);
-    return entry && load_head(entry, error) ? g_steal_pointer(&entry) : NULL;
+    char text[FORMAT_HEAD_SIZE + 1] = "";
+    size_t size;
+    if (!entry || !find_size(entry, &size, error) ||
+        !read_all(entry->fd, 0, text, FORMAT_HEAD_SIZE, entry->text, error) ||
+        !read_first_line(entry, text, size, error))
+        return NULL;
+    entry->octets = g_malloc(entry->message_at);
+    entry->whole = g_bytes_new_take(entry->octets, entry->message_at);
+    if (!read_all(entry->fd, 0, entry->octets, entry->message_at, entry->text, error) || !check_head(entry, error))
+        return NULL;
+    return g_steal_pointer(&entry);
 }
 
 bool entry_read_arrival(Queue *queue, const char *file, int64_t *arrival, GError **error)

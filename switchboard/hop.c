@@ -107,22 +107,6 @@ void outcome_free(Outcome *outcome)
     g_free(outcome);
 }
 
-/* The child's ordinal follows from the parent's hash and the child's place:
- * unique, and the same when the same hop is made again. */
-static int64_t child_ordinal(const Outcome *outcome)
-{
-    uint8_t digest[EVP_MAX_MD_SIZE];
-    uint8_t seed[HASH_SIZE + sizeof(guint)];
-    memcpy(seed, entry_name(outcome->parent)->hash, HASH_SIZE);
-    memcpy(seed + HASH_SIZE, &outcome->drafts->len, sizeof(guint));
-    if (EVP_Digest(seed, sizeof seed, digest, NULL, EVP_sha1(), NULL) != 1)
-        g_error("SHA-1 is not available in OpenSSL");
-    int64_t ordinal = 0;
-    for (int i = 0; i < ORDINAL_OCTETS; i++)
-        ordinal = ordinal << 8 | digest[i];
-    return ordinal;
-}
-
 void outcome_add(Outcome *outcome, Draft *draft)
 {
     json_t *meta = draft_meta(draft);
@@ -130,8 +114,20 @@ void outcome_add(Outcome *outcome, Draft *draft)
         meta_set_string(meta, META_TRACE, entry_trace(outcome->parent));
     if (!json_object_get(meta, META_ARRIVAL))
         meta_set_integer(meta, META_ARRIVAL, entry_arrival(outcome->parent));
-    if (!json_object_get(meta, META_ORDINAL))
-        meta_set_integer(meta, META_ORDINAL, child_ordinal(outcome));
+    if (!json_object_get(meta, META_ORDINAL)) {
+        /* It follows from the parent's hash and the child's place: unique, and the same when the same hop is made
+         * again. */
+        uint8_t digest[EVP_MAX_MD_SIZE];
+        uint8_t seed[HASH_SIZE + sizeof(guint)];
+        memcpy(seed, entry_name(outcome->parent)->hash, HASH_SIZE);
+        memcpy(seed + HASH_SIZE, &outcome->drafts->len, sizeof(guint));
+        if (EVP_Digest(seed, sizeof seed, digest, NULL, EVP_sha1(), NULL) != 1)
+            g_error("SHA-1 is not available in OpenSSL");
+        int64_t ordinal = 0;
+        for (int i = 0; i < ORDINAL_OCTETS; i++)
+            ordinal = ordinal << 8 | digest[i];
+        meta_set_integer(meta, META_ORDINAL, ordinal);
+    }
     g_ptr_array_add(outcome->drafts, draft);
 }
 
@@ -244,26 +240,17 @@ static void write_children(Hop *hop, HopBatch *batch)
     }
 }
 
-/* Gather the directories that T5 syncs besides files. */
-static GPtrArray *directories(const Hop *hop, const HopBatch *batch)
-{
-    GPtrArray *dirs = g_ptr_array_new();
-    for (guint i = 0; i < hop->owed_dirs->len; i++)
-        add_unique(dirs, hop->owed_dirs->pdata[i]);
-    for (guint i = 0; i < batch->births->len; i++) {
-        const Birth *birth = &g_array_index(batch->births, Birth, i);
-        if (birth->outcome)
-            add_unique(dirs, birth->queue);
-    }
-    return dirs;
-}
-
 /* T5, second half: files, directories, what is owed and what goes along, in one
  * group. False when what is owed, or goes along, could not be made durable. */
 static bool sync_children(Hop *hop, const HopBatch *batch, GError **error)
 {
     GArray *births = batch->births;
-    g_autoptr(GPtrArray) dirs = directories(hop, batch);
+    g_autoptr(GPtrArray) dirs = g_ptr_array_new();
+    for (guint i = 0; i < hop->owed_dirs->len; i++)
+        add_unique(dirs, hop->owed_dirs->pdata[i]);
+    for (guint i = 0; i < births->len; i++)
+        if (g_array_index(births, Birth, i).outcome)
+            add_unique(dirs, g_array_index(births, Birth, i).queue);
     g_autofree FsSync *syncs = g_new0(FsSync, dirs->len + births->len + 2);
     size_t used = 0;
     for (guint i = 0; i < dirs->len; i++)
@@ -360,39 +347,27 @@ static bool commit_parents(const Hop *hop, const HopBatch *batch, GError **error
     return false;
 }
 
-/* Note the entries that are spent. Taken entries go first: while their taker is there, nobody needs to know that they
- * are spent. */
-static void owe(Hop *hop, const Outcome *outcome)
-{
-    GArray *list = outcome->taken ? hop->spent : hop->owed;
-    Owed owed = {.queue = entry_queue(outcome->parent), .suffix = hop->hand->claimed};
-    for (guint i = 0; outcome->taken && i < outcome->taken->len; i++) {
-        owed.parent = g_array_index(outcome->taken, EntryName, i);
-        g_array_append_val(list, owed);
-    }
-    owed.parent = *entry_name(outcome->parent);
-    owed.suffix = hop->hand->decided;
-    g_array_append_val(list, owed);
-}
-
-static bool publish_children(const HopBatch *batch, GError **error)
-{
-    for (guint i = 0; i < batch->births->len; i++) {
-        Birth *birth = &g_array_index(batch->births, Birth, i);
-        if (birth->outcome && !suffix_publish(birth->queue, &birth->name, birth->file, error))
-            return false;
-    }
-    return true;
-}
-
-static void owe_all(Hop *hop, const HopBatch *batch)
+/* Note what the next hop makes durable and then unlinks: the directories of the children, and the entries that are
+ * spent. Taken entries go first: while their taker is there, nobody needs to know that they are spent. */
+static void owe(Hop *hop, const HopBatch *batch)
 {
     for (guint i = 0; i < batch->births->len; i++)
         if (g_array_index(batch->births, Birth, i).outcome)
             add_unique(hop->owed_dirs, g_array_index(batch->births, Birth, i).queue);
-    for (size_t i = 0; i < batch->count; i++)
-        if (!batch->outcomes[i]->error && batch->outcomes[i]->drafts->len > 0)
-            owe(hop, batch->outcomes[i]);
+    for (size_t i = 0; i < batch->count; i++) {
+        const Outcome *outcome = batch->outcomes[i];
+        if (outcome->error || outcome->drafts->len == 0)
+            continue;
+        GArray *list = outcome->taken ? hop->spent : hop->owed;
+        Owed owed = {.queue = entry_queue(outcome->parent), .suffix = hop->hand->claimed};
+        for (guint k = 0; outcome->taken && k < outcome->taken->len; k++) {
+            owed.parent = g_array_index(outcome->taken, EntryName, k);
+            g_array_append_val(list, owed);
+        }
+        owed.parent = *entry_name(outcome->parent);
+        owed.suffix = hop->hand->decided;
+        g_array_append_val(list, owed);
+    }
 }
 
 bool hop_commit(Hop *hop, Outcome **outcomes, size_t count, GError **error)
@@ -403,9 +378,16 @@ bool hop_commit(Hop *hop, Outcome **outcomes, size_t count, GError **error)
     if (!sync_children(hop, &batch, error))
         return false;
     end_childless(hop, &batch);
-    if (!commit_parents(hop, &batch, error) || !publish_children(&batch, error) || !unlink_owed(hop, error))
+    if (!commit_parents(hop, &batch, error))
         return false;
-    owe_all(hop, &batch);
+    for (guint i = 0; i < births->len; i++) { /* T7 */
+        Birth *birth = &g_array_index(births, Birth, i);
+        if (birth->outcome && !suffix_publish(birth->queue, &birth->name, birth->file, error))
+            return false;
+    }
+    if (!unlink_owed(hop, error))
+        return false;
+    owe(hop, &batch);
     return retract(births, error);
 }
 

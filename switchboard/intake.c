@@ -66,15 +66,6 @@ static void write_member(Spool *spool, Intake *member, IntakeProgress *progress,
         queue_look_again(progress->queue);
 }
 
-/* When its file cannot be taken away, or is gone, a runner takes it in (R8), and may have put it off by the time of the
- * next try, which must not rely on what the queue held before. */
-static void give_up(Intake *member, const IntakeProgress *progress, const GError *why)
-{
-    member->error = g_error_copy(why);
-    if (!fs_unlink(queue_fd(progress->queue), progress->temporary, NULL))
-        queue_look_again(progress->queue);
-}
-
 /* T1: files and directories in one group. Afterwards no descriptor is open. */
 static void sync_members(Intake *group, IntakeProgress *progress, size_t count)
 {
@@ -98,20 +89,14 @@ static void sync_members(Intake *group, IntakeProgress *progress, size_t count)
         close(one->fd);
         one->fd = -1;
         one->stored = syncs[i].result == 0 && syncs[files + queue].result == 0;
-        if (!one->stored)
-            give_up(&group[one - progress], one, error);
+        if (one->stored)
+            continue;
+        /* When its file cannot be taken away, or is gone, a runner takes it in (R8), and may have put it off by the
+         * time of the next try, which must not rely on what the queue held before. */
+        group[one - progress].error = g_error_copy(error);
+        if (!fs_unlink(queue_fd(one->queue), one->temporary, NULL))
+            queue_look_again(one->queue);
     }
-}
-
-/* The name is gone. The runner was faster (R8): it is stored. Or the clock was set
- * forward, and a sweep took it for abandoned (R7): then nobody can say. */
-static void look_for_sweep(Intake *member, const IntakeProgress *progress)
-{
-    if (clock_now() - progress->begun <= SAFE_FROM_SWEEP)
-        return;
-    queue_look_again(progress->queue);
-    fail(&member->error, FAIL_LATER, "queue %s: %s is gone, and the clock has gone on by half an hour or more",
-         queue_name(progress->queue), progress->temporary);
 }
 
 /* T2. */
@@ -124,7 +109,13 @@ static void publish_member(Intake *member, const IntakeProgress *progress, bool 
         if (fs_rename_new(queue_fd(progress->queue), progress->temporary, file, &error))
             return;
         if (g_error_matches(error, FAIL, FAIL_MISSING)) {
-            look_for_sweep(member, progress);
+            /* The name is gone. The runner was faster (R8): it is stored. Or the clock was set forward, and a sweep
+             * took it for abandoned (R7): then nobody can say. */
+            if (clock_now() - progress->begun <= SAFE_FROM_SWEEP)
+                return;
+            queue_look_again(progress->queue);
+            fail(&member->error, FAIL_LATER, "queue %s: %s is gone, and the clock has gone on by half an hour or more",
+                 queue_name(progress->queue), progress->temporary);
             return;
         }
         if (!g_error_matches(error, FAIL, FAIL_EXISTS)) { /* it is stored, and to be taken in (R8): no 4xx is true */

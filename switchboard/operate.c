@@ -157,9 +157,15 @@ bool operate_put_back(Operate *operate, Entry *entry, GError **error)
     return change_state(queue, &name, SUFFIX_TAKEN, SUFFIX_READY, error);
 }
 
-/* Tells what became of the batch; what could not be moved goes back. */
-static bool settle_batch(Operate *operate, GError **error)
+/* Tell what became of the batch; what could not be moved goes back. */
+bool operate_flush(Operate *operate, GError **error)
 {
+    if (operate->outcomes->len == 0)
+        return true;
+    /* An entry that just ends is unlinked without a sync: to be deleted it has to be gone for good before we say so. */
+    if (!hop_commit(operate->hop, (Outcome **)operate->outcomes->pdata, operate->outcomes->len, error) ||
+        !hop_settle_all(operate->hop, error) || !fs_sync_dir(queue_fd(operate->queue), error))
+        return false;
     for (guint i = 0; i < operate->outcomes->len; i++) {
         Outcome *outcome = operate->outcomes->pdata[i];
         if (outcome->error) {
@@ -172,17 +178,6 @@ static bool settle_batch(Operate *operate, GError **error)
     g_ptr_array_set_size(operate->outcomes, 0);
     g_ptr_array_set_size(operate->tokens, 0);
     return true;
-}
-
-bool operate_flush(Operate *operate, GError **error)
-{
-    if (operate->outcomes->len == 0)
-        return true;
-    /* An entry that just ends is unlinked without a sync: to be deleted it has to be gone for good before we say so. */
-    if (!hop_commit(operate->hop, (Outcome **)operate->outcomes->pdata, operate->outcomes->len, error) ||
-        !hop_settle_all(operate->hop, error) || !fs_sync_dir(queue_fd(operate->queue), error))
-        return false;
-    return settle_batch(operate, error);
 }
 
 bool operate_move(Operate *operate, Entry *entry, Draft *draft, void *token, GError **error)

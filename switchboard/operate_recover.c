@@ -128,19 +128,6 @@ GHashTable *operate_leftovers_new(void)
     return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, leftovers_free);
 }
 
-static void note_leftover(GHashTable *leftovers, Queue *queue, const char *file, const Tag *tag)
-{
-    g_autofree char *key = operate_parent_key(tag->queue, tag->hash);
-    GArray *files = g_hash_table_lookup(leftovers, key);
-    if (!files) {
-        files = g_array_new(FALSE, FALSE, sizeof(Leftover));
-        g_array_set_clear_func(files, leftover_clear);
-        g_hash_table_insert(leftovers, g_steal_pointer(&key), files);
-    }
-    Leftover leftover = {queue, g_strdup(file)};
-    g_array_append_val(files, leftover);
-}
-
 static void note(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
 {
     Remains *remains = data;
@@ -156,7 +143,15 @@ static void note(void *data, Queue *queue, const char *file, const EntryName *na
         g_strlcpy(child.file, file, sizeof child.file);
         g_array_append_val(remains->children, child);
     } else if (remains->leftovers && strlen(file) < FILE_NAME_SIZE && suffix_parse_tag(&hand_runner, rest, &tag)) {
-        note_leftover(remains->leftovers, queue, file, &tag);
+        g_autofree char *key = operate_parent_key(tag.queue, tag.hash);
+        GArray *files = g_hash_table_lookup(remains->leftovers, key);
+        if (!files) {
+            files = g_array_new(FALSE, FALSE, sizeof(Leftover));
+            g_array_set_clear_func(files, leftover_clear);
+            g_hash_table_insert(remains->leftovers, g_steal_pointer(&key), files);
+        }
+        Leftover leftover = {queue, g_strdup(file)};
+        g_array_append_val(files, leftover);
     }
 }
 

@@ -52,16 +52,6 @@ static bool set_lock(int fd, const char *tag, GError **error)
     return fail_errno(error, code, "lock " PREPARED_LOCK_FILE);
 }
 
-static bool make_tag(char tag[PREPARED_TAG_DIGITS + 1], GError **error)
-{
-    unsigned char octets[PREPARED_TAG_DIGITS / 2];
-    if (getrandom(octets, sizeof octets, 0) != sizeof octets) /* of this size it is never cut short */
-        return fail_errno(error, FAIL_LATER, "getrandom");
-    for (size_t at = 0; at < sizeof octets; at++)
-        g_snprintf(tag + 2 * at, 3, "%02x", octets[at]);
-    return true;
-}
-
 /* Without tag, it gets one. */
 static Prepared *make(Spool *spool, const char *tag, GError **error)
 {
@@ -71,8 +61,16 @@ static Prepared *make(Spool *spool, const char *tag, GError **error)
     prepared->files = g_array_new(FALSE, FALSE, sizeof(PreparedFile));
     prepared->queues = g_ptr_array_new();
     prepared->lock = spool_open_lock(spool, PREPARED_LOCK_FILE, error);
-    if (prepared->lock < 0 || (!tag && !make_tag(prepared->tag, error)) ||
-        !set_lock(prepared->lock, prepared->tag, error))
+    if (prepared->lock < 0)
+        return NULL;
+    unsigned char octets[PREPARED_TAG_DIGITS / 2];
+    if (!tag && getrandom(octets, sizeof octets, 0) != sizeof octets) { /* of this size it is never cut short */
+        fail_errno(error, FAIL_LATER, "getrandom");
+        return NULL;
+    }
+    for (size_t at = 0; !tag && at < sizeof octets; at++)
+        g_snprintf(prepared->tag + 2 * at, 3, "%02x", octets[at]);
+    if (!set_lock(prepared->lock, prepared->tag, error))
         return NULL;
     return g_steal_pointer(&prepared);
 }
@@ -218,16 +216,6 @@ static void note_file(void *data, Queue *queue, const char *file, const EntryNam
     g_array_append_val(files, found);
 }
 
-/* Its writer may have published or withdrawn it since it was listed. */
-static void forget_gone(GArray *files)
-{
-    for (guint i = files->len; i > 0; i--) {
-        const PreparedFile *file = &g_array_index(files, PreparedFile, i - 1);
-        if (faccessat(queue_fd(file->queue), file->file, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT)
-            g_array_remove_index_fast(files, i - 1);
-    }
-}
-
 /* Judge is the function that is asked, with its data. */
 typedef struct Judge {
     PreparedDecide *decide;
@@ -238,7 +226,11 @@ typedef struct Judge {
 static bool settle_files(GArray *files, const char *tag, const Judge *judge, GError **error)
 {
     bool committed, done = true;
-    forget_gone(files);
+    for (guint i = files->len; i > 0; i--) { /* its writer may have published or withdrawn one since it was listed */
+        const PreparedFile *file = &g_array_index(files, PreparedFile, i - 1);
+        if (faccessat(queue_fd(file->queue), file->file, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT)
+            g_array_remove_index_fast(files, i - 1);
+    }
     if (files->len == 0)
         return true;
     if (!judge->decide(judge->data, tag, &committed, error))

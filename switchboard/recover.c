@@ -105,13 +105,6 @@ static void note_orphan(void *data, Queue *queue, const char *file, const EntryN
     recover_set_add(recovery->parents, orphan.parent);
 }
 
-static bool find_orphans(Recovery *recovery, GError **error)
-{
-    Spool *spool = queue_spool(recovery->queue);
-    g_auto(GStrv) names = spool_every_queue(spool, &recovery->report->missing, error);
-    return names && spool_visit(spool, names, note_orphan, recovery, error);
-}
-
 /* The process was killed from outside, as for want of memory: that was hardly the entry's fault, so it is not counted.
  * Which of those in hand was worked on is not known any more; each gets one crash less, in doubt in its favour. */
 static void forgive(Parent *parent, int fd)
@@ -177,7 +170,9 @@ static bool find_all(Recovery *recovery, bool thorough, GError **error)
         return false;
     if (!thorough && !recovery->others && recovery->claimed->len == 0 && recovery->decided->len == 0)
         return true;
-    if (!find_orphans(recovery, error))
+    Spool *spool = queue_spool(recovery->queue);
+    g_auto(GStrv) names = spool_every_queue(spool, &recovery->report->missing, error);
+    if (!names || !spool_visit(spool, names, note_orphan, recovery, error))
         return false;
     for (guint i = 0; i < recovery->claimed->len; i++) {
         const Parent *parent = &g_array_index(recovery->claimed, Parent, i);
@@ -226,44 +221,33 @@ static bool settle_orphans(Recovery *recovery, GError **error)
     return true;
 }
 
-/* Sync the directories of the children: their state must be on the disk before anything becomes of their parents.
- * Children that were published before the crash are not known any more; nor are children that were taken back by a
- * process that was killed before it synced that. So every directory is synced where there may have been any. */
-static bool sync_children(const Recovery *recovery, bool thorough, GError **error)
-{
-    bool killed = (!thorough && recovery->others) || recovery->claimed->len > 0;
-    return (!killed && recovery->decided->len == 0 && recovery->orphans->len == count_strays(recovery)) ||
-           spool_sync_queues(queue_spool(recovery->queue), error);
-}
-
-static bool put_back(Recovery *recovery, const Parent *parent, GError **error)
-{
-    EntryName name = parent->name;
-    char claimed[FILE_NAME_SIZE];
-    suffix_file(&name, SUFFIX_CLAIMED, claimed);
-    if (parent->unread || parent->crashes >= RECOVER_CRASHES_LIMIT) {
-        g_autofree char *why = parent->unread ? g_strdup(parent->unread)
-                                              : g_strdup_printf("crashed its runner %u times", parent->crashes);
-        return recover_set_aside(recovery->queue, recovery->report, name, claimed, why, error);
-    }
-    if (parent->crashes > 0) {
-        int64_t delay = RECOVER_CRASH_DELAY << (parent->crashes - 1);
-        name.due = MAX(name.due, clock_now() + delay);
-        log_warn("queue %s: %s crashed its runner %u times; tried again in %" G_GINT64_FORMAT " s, after others",
-                 queue_name(recovery->queue), claimed, parent->crashes, delay / CLOCK_SECOND);
-    }
-    if (!suffix_publish(recovery->queue, &name, claimed, error))
-        return false;
-    recovery->report->rolled_back++;
-    return true;
-}
-
 /* Nothing of one that stays is anywhere else, or its children stay with it. */
 static bool put_back_claimed(Recovery *recovery, GError **error)
 {
+    Queue *queue = recovery->queue;
     for (guint i = 0; i < recovery->claimed->len; i++) {
+        const Parent *parent = &g_array_index(recovery->claimed, Parent, i);
+        EntryName name = parent->name;
+        char claimed[FILE_NAME_SIZE];
+        suffix_file(&name, SUFFIX_CLAIMED, claimed);
         g_autoptr(GError) fault = NULL;
-        if (!put_back(recovery, &g_array_index(recovery->claimed, Parent, i), &fault) && !recover_stays(&fault, error))
+        bool moved;
+        if (parent->unread || parent->crashes >= RECOVER_CRASHES_LIMIT) {
+            g_autofree char *why = parent->unread ? g_strdup(parent->unread)
+                                                  : g_strdup_printf("crashed its runner %u times", parent->crashes);
+            moved = recover_set_aside(queue, recovery->report, name, claimed, why, &fault);
+        } else {
+            if (parent->crashes > 0) {
+                int64_t delay = RECOVER_CRASH_DELAY << (parent->crashes - 1);
+                name.due = MAX(name.due, clock_now() + delay);
+                log_warn("queue %s: %s crashed its runner %u times; tried again in %" G_GINT64_FORMAT
+                         " s, after others",
+                         queue_name(queue), claimed, parent->crashes, delay / CLOCK_SECOND);
+            }
+            moved = suffix_publish(queue, &name, claimed, &fault);
+            recovery->report->rolled_back += moved;
+        }
+        if (!moved && !recover_stays(&fault, error))
             return false;
     }
     return true;
@@ -293,7 +277,14 @@ static bool run(Recovery *recovery, bool thorough, GError **error)
     /* The decisions that we saw must be on the disk before others see the children. */
     if (recovery->decided->len > 0 && !fs_sync_dir(queue_fd(recovery->queue), error))
         return false;
-    if (!settle_orphans(recovery, error) || !sync_children(recovery, thorough, error))
+    if (!settle_orphans(recovery, error))
+        return false;
+    /* The state of the children must be on the disk before anything becomes of their parents. Children that were
+     * published before the crash are not known any more; nor are children that were taken back by a process that was
+     * killed before it synced that. So every directory is synced where there may have been any. */
+    bool killed = (!thorough && recovery->others) || recovery->claimed->len > 0;
+    if ((killed || recovery->decided->len > 0 || recovery->orphans->len != count_strays(recovery)) &&
+        !spool_sync_queues(queue_spool(recovery->queue), error))
         return false;
     if (!unlink_decided(recovery, error) || !put_back_claimed(recovery, error) ||
         (!thorough && !recover_stored(recovery->queue, recovery->intake, report, error)))

@@ -224,16 +224,6 @@ static int open_stored(TakeIn *take, const EntryName *name, const char *file, GE
     return -1;
 }
 
-/* Set a file aside. One that has to stay may be whole, so no sweep takes it. */
-static bool set_aside(TakeIn *take, const EntryName *name, const char *file, const char *why, GError **error)
-{
-    g_autoptr(GError) fault = NULL;
-    if (recover_set_aside(take->queue, take->report, *name, file, why, &fault))
-        return true;
-    take->report->left++;
-    return recover_stays(&fault, error);
-}
-
 /* Sync the files of an intake. Set aside files that cannot be read; leave files that are a part or cannot be synced. */
 static bool sync_intake(TakeIn *take, GError **error)
 {
@@ -250,44 +240,42 @@ static bool sync_intake(TakeIn *take, GError **error)
                           : is_lost(take->queue, file)           ? CANNOT_BE_READ
                           : recover_is_closed(take->queue, file) ? MAY_NOT_BE_READ
                                                                  : NULL;
-        if (why && !set_aside(take, &name, file, why, error))
-            return false;
         if (later && !why)
             return fail_with(error, &fault);
-    }
-    return true;
-}
-
-/* Complete the intake. A file that is not whole was never promised, and is left to the sweep; so is a file that a
- * living intake is just writing. An intake that was faster, or is, finds the name gone and the entry stored. */
-static bool complete(TakeIn *take, GError **error)
-{
-    if (!drop_stored(take, error) || !sync_intake(take, error))
-        return false;
-    for (guint i = take->synced->len; i-- > 0;) {
-        const Synced *synced = &g_array_index(take->synced, Synced, i);
-        EntryName name = synced->name;
-        char file[FILE_NAME_SIZE];
-        suffix_file(&name, SUFFIX_TMP, file);
-        g_autoptr(GError) fault = NULL;
-        if (was_replaced(take, file, &synced->status))
-            continue;
-        if (suffix_publish(take->queue, &name, file, &fault)) {
-            take->report->completed++;
-        } else if (g_error_matches(fault, FAIL, FAIL_LATER)) {
-            return fail_with(error, &fault);
+        g_autoptr(GError) unmoved = NULL;
+        if (why && !recover_set_aside(take->queue, take->report, name, file, why, &unmoved)) {
+            take->report->left++; /* it may be whole, so no sweep takes it */
+            if (!recover_stays(&unmoved, error))
+                return false;
         }
     }
     return true;
 }
 
+/* A file that is not whole was never promised, and is left to the sweep; so is a file that a living intake is just
+ * writing. An intake that was faster, or is, finds the name gone and the entry stored. */
 bool recover_stored(Queue *queue, GArray *names, RecoverReport *report, GError **error)
 {
     g_autoptr(GHashTable) wanted = recover_set_new();
     g_autoptr(GHashTable) stored = recover_set_new();
     g_autoptr(GArray) synced = g_array_new(FALSE, FALSE, sizeof(Synced));
     TakeIn take = {queue, names, synced, wanted, stored, report};
-    return complete(&take, error);
+    if (!drop_stored(&take, error) || !sync_intake(&take, error))
+        return false;
+    for (guint i = synced->len; i-- > 0;) {
+        const Synced *one = &g_array_index(synced, Synced, i);
+        EntryName name = one->name;
+        char file[FILE_NAME_SIZE];
+        suffix_file(&name, SUFFIX_TMP, file);
+        g_autoptr(GError) fault = NULL;
+        if (was_replaced(&take, file, &one->status))
+            continue;
+        if (suffix_publish(queue, &name, file, &fault))
+            report->completed++;
+        else if (g_error_matches(fault, FAIL, FAIL_LATER))
+            return fail_with(error, &fault);
+    }
+    return true;
 }
 
 /* Sweep says what a sweep looks for. */

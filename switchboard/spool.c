@@ -51,18 +51,14 @@ bool queue_name_valid(const char *name)
     return length > 0 && length <= QUEUE_NAME_MAX && name[length] == '\0' && name[0] >= 'a' && name[length - 1] != '-';
 }
 
-/* Whether a directory that cannot be opened is the person's matter who gave
- * its path; else it is the system's, and may pass. */
-static bool is_wrong_path(int number)
-{
-    return number == ENOENT || number == ENOTDIR || number == EACCES || number == ELOOP || number == ENAMETOOLONG;
-}
-
 Spool *spool_open(const char *path, GError **error)
 {
     auto_fd fd = fs_open_dir(AT_FDCWD, path, false, error);
     if (fd < 0) {
-        if (is_wrong_path(errno) && error)
+        /* It is the matter of the person who gave the path, or else of the system, and may pass. */
+        bool of_path = errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP ||
+                       errno == ENAMETOOLONG;
+        if (of_path && error)
             (*error)->code = FAIL_CONFIG;
         g_prefix_error(error, "spool: ");
         return NULL;
@@ -127,22 +123,18 @@ static bool read_id(Spool *spool, GError **error)
     return true;
 }
 
-static bool make_id(Spool *spool, GError **error)
-{
-    g_autofree char *word = random_word();
-    g_autofree char *line = g_strconcat(word, "\n", NULL);
-    return fs_keep_once(spool->fd, SPOOL_ID_FILE, 0640, line, strlen(line), error);
-}
-
 const char *spool_id(Spool *spool, GError **error)
 {
     g_autoptr(GError) missing = NULL;
     if (*spool->id || read_id(spool, &missing))
         return spool->id;
-    if (g_error_matches(missing, FAIL, FAIL_MISSING))
-        return make_id(spool, error) && read_id(spool, error) ? spool->id : NULL;
-    g_propagate_error(error, g_steal_pointer(&missing));
-    return NULL;
+    if (!g_error_matches(missing, FAIL, FAIL_MISSING)) {
+        g_propagate_error(error, g_steal_pointer(&missing));
+        return NULL;
+    }
+    g_autofree char *word = random_word(), *line = g_strconcat(word, "\n", NULL);
+    bool made = fs_keep_once(spool->fd, SPOOL_ID_FILE, 0640, line, strlen(line), error);
+    return made && read_id(spool, error) ? spool->id : NULL;
 }
 
 int spool_open_lock(const Spool *spool, const char *file, GError **error)
