@@ -245,18 +245,6 @@ void destination_turned_away(Destination *destination, unsigned others, int64_t 
         destination_learn_connections(destination, others, now);
 }
 
-/* Connections stand beside each other. */
-static void bears(Destination *destination, int64_t now)
-{
-    destination->turned_away = 0;
-    if (now < destination->borne_until && destination->established < destination->borne)
-        return;
-    if (destination->established > destination->borne)
-        destination->beyond = 0;
-    destination->borne = destination->established;
-    destination->borne_until = now + BORNE_MEMORY;
-}
-
 void destination_connecting(Destination *destination)
 {
     destination->sessions++;
@@ -268,7 +256,13 @@ void destination_connected(Destination *destination, int64_t now)
     unsigned limit = destination->limits->window.limit;
     destination->established++;
     destination->counts.connections++;
-    bears(destination, now);
+    destination->turned_away = 0;
+    if (now >= destination->borne_until || destination->established >= destination->borne) {
+        if (destination->established > destination->borne) /* so many stand beside each other */
+            destination->beyond = 0;
+        destination->borne = destination->established;
+        destination->borne_until = now + BORNE_MEMORY;
+    }
     destination_changed(destination);
     if (destination->connections == 0 || destination->sessions <= destination->connections)
         return;
@@ -333,17 +327,6 @@ void destination_set_reason(Destination *destination, const char *status, const 
     destination->status = g_strdup(status);
 }
 
-/* min, twice that, four times ...; up to a tenth more by chance, so that many do not come back at once. */
-static int64_t dead_time(const Destination *destination, double chance)
-{
-    const DestinationLimits *limits = destination->limits;
-    int64_t time = limits->dead_min;
-    for (unsigned death = 1; death < destination->deaths && time < limits->dead_max; death++)
-        time *= 2;
-    time = CLAMP(time, limits->dead_min, MAX(limits->dead_min, limits->dead_max));
-    return time + (int64_t)((double)time * 0.1 * chance);
-}
-
 void destination_kill(Destination *destination, int64_t now, bool replied, double chance)
 {
     destination_changed(destination);
@@ -353,7 +336,13 @@ void destination_kill(Destination *destination, int64_t now, bool replied, doubl
     destination->turned_away = destination->beyond = destination->borne = 0;
     destination->deaths = MIN(destination->deaths + 1, DEATHS_MAX);
     destination->counts.deaths++;
-    int64_t time = dead_time(destination, chance);
+    /* min, twice that, four times ...; up to a tenth more by chance, so that many do not come back at once. */
+    const DestinationLimits *limits = destination->limits;
+    int64_t time = limits->dead_min;
+    for (unsigned death = 1; death < destination->deaths && time < limits->dead_max; death++)
+        time *= 2;
+    time = CLAMP(time, limits->dead_min, MAX(limits->dead_min, limits->dead_max));
+    time += (int64_t)((double)time * 0.1 * chance);
     if (replied && destination->limits->asks_often)
         time = MIN(time, MIN(CLOCK_SECOND << (destination->deaths - 1), PACE_REST_MAX));
     destination->dead_until = now + time;
@@ -519,11 +508,17 @@ bool destination_memorable(Destination *destination, int64_t now)
 }
 
 /* A pace, like a window, is saved for all processes that divide it: another number of them has the same together. */
-static void save_pace(Destination *destination, json_t *saved, int64_t now)
+json_t *destination_save(Destination *destination, int64_t now)
 {
     const SizeLimits *sizes = &destination->sizes;
     double pace = pace_rate(&destination->pace, now).per_second;
     unsigned share = MAX(destination->limits->share, 1);
+    json_t *saved = json_pack("{s:I,s:I,s:b,s:I,s:I,s:f,s:I,s:I,s:I}", "used", (json_int_t)destination->last_used,
+                              "window", (json_int_t)destination->window.size * share, "suspended",
+                              destination->suspended, "deaths", (json_int_t)destination->deaths, "dead_until",
+                              (json_int_t)destination->dead_until, "tokens", destination->bucket.tokens, "filled",
+                              (json_int_t)destination->bucket.filled, "away_since",
+                              (json_int_t)destination->away_since, "refused", (json_int_t)destination->pace.refused);
     if (pace > 0) {
         json_object_set_new(saved, "pace", json_real(pace * share));
         json_object_set_new(saved, "refused_at", json_real(destination->pace.refused_at * share));
@@ -535,18 +530,6 @@ static void save_pace(Destination *destination, json_t *saved, int64_t now)
         json_object_set_new(saved, "connection_transactions", json_integer(sizes->transactions));
     json_object_set_new(saved, "recipients_until", json_integer(sizes->recipients_until));
     json_object_set_new(saved, "transactions_until", json_integer(sizes->transactions_until));
-}
-
-json_t *destination_save(Destination *destination, int64_t now)
-{
-    unsigned share = MAX(destination->limits->share, 1);
-    json_t *saved = json_pack("{s:I,s:I,s:b,s:I,s:I,s:f,s:I,s:I,s:I}", "used", (json_int_t)destination->last_used,
-                              "window", (json_int_t)destination->window.size * share, "suspended",
-                              destination->suspended, "deaths", (json_int_t)destination->deaths, "dead_until",
-                              (json_int_t)destination->dead_until, "tokens", destination->bucket.tokens, "filled",
-                              (json_int_t)destination->bucket.filled, "away_since",
-                              (json_int_t)destination->away_since, "refused", (json_int_t)destination->pace.refused);
-    save_pace(destination, saved, now);
     if (destination->pipelining.pause_until > now)
         json_object_set_new(saved, "flights_pause", json_integer(destination->pipelining.pause_until));
     if (destination->ordered.per_second >= 0)
@@ -575,39 +558,32 @@ static int64_t time_of(const json_t *saved, const char *key)
     return json_integer_value(json_object_get(saved, key));
 }
 
-static void load_death(Destination *destination, const json_t *saved, int64_t now)
-{
-    int64_t until = time_of(saved, "dead_until");
-    destination->deaths = (unsigned)CLAMP(time_of(saved, "deaths"), 0, DEATHS_MAX);
-    /* Not longer than it could have been set for: a clock that was wrong then must not kill it for years. */
-    if (until > now && until - now <= 2 * MAX(destination->limits->dead_max, destination->limits->dead_min)) {
-        destination->dead_until = until;
-        destination->window.size = 0;
-    }
-}
-
-/* Of a death and of a pace; when neither lasts, what it said is of no use. */
-static void load_reason(Destination *destination, const json_t *saved, int64_t now)
-{
-    if (!destination_dead(destination) && pace_rate(&destination->pace, now).per_second <= 0)
-        return;
-    g_free(destination->reason);
-    g_free(destination->status);
-    destination->reason = text_of(saved, "reason");
-    destination->status = text_of(saved, "status");
-}
-
 static unsigned size_of(const json_t *saved, const char *key)
 {
     return (unsigned)CLAMP(json_integer_value(json_object_get(saved, key)), 0, 1000000);
 }
 
-static void load_pace(Destination *destination, const json_t *saved, int64_t now)
+bool destination_load(Destination *destination, const json_t *saved, int64_t now)
 {
+    int64_t used = time_of(saved, "used");
+    double tokens = real_of(saved, "tokens");
+    if (!json_is_object(saved) || used <= 0 || used > now + CLOCK_SECOND || !isfinite(tokens))
+        return false;
+    destination_changed(destination);
+    const DestinationLimits *limits = destination->limits;
+    unsigned share = MAX(limits->share, 1);
+    int64_t window = (MIN(time_of(saved, "window"), 65536) + share - 1) / share;
+    if (window > 0 && now - used < WINDOW_MEMORY)
+        destination->window.size = (unsigned)(limits->window.limit > 0 ? MIN(window, limits->window.limit) : window);
+    destination->suspended = json_is_true(json_object_get(saved, "suspended"));
+    if (json_is_number(json_object_get(saved, "rate")))
+        destination->ordered.per_second = MAX(real_of(saved, "rate"), 0);
+    destination->last_used = used;
+    g_free(destination->last_reply);
+    destination->last_reply = text_of(saved, "last_reply");
+
     Pace *pace = &destination->pace;
-    unsigned share = MAX(destination->limits->share, 1);
-    double rate = real_of(saved, "pace") / share;
-    double refused_at = real_of(saved, "refused_at") / share;
+    double rate = real_of(saved, "pace") / share, refused_at = real_of(saved, "refused_at") / share;
     int64_t refused = time_of(saved, "refused");
     pace_clear(pace);
     if (isfinite(rate) && isfinite(refused_at) && rate > 0 && refused_at > 0 && refused <= now) {
@@ -621,35 +597,28 @@ static void load_pace(Destination *destination, const json_t *saved, int64_t now
     sizes->transactions = size_of(saved, "connection_transactions");
     sizes->recipients_until = MIN(time_of(saved, "recipients_until"), now + SIZE_MEMORY);
     sizes->transactions_until = MIN(time_of(saved, "transactions_until"), now + SIZE_MEMORY);
-}
 
-bool destination_load(Destination *destination, const json_t *saved, int64_t now)
-{
-    int64_t used = time_of(saved, "used");
-    double tokens = real_of(saved, "tokens");
-    if (!json_is_object(saved) || used <= 0 || used > now + CLOCK_SECOND || !isfinite(tokens))
-        return false;
-    destination_changed(destination);
-    const WindowLimits *limits = &destination->limits->window;
-    unsigned share = MAX(destination->limits->share, 1);
-    int64_t window = (MIN(time_of(saved, "window"), 65536) + share - 1) / share;
-    if (window > 0 && now - used < WINDOW_MEMORY)
-        destination->window.size = (unsigned)(limits->limit > 0 ? MIN(window, limits->limit) : window);
-    destination->suspended = json_is_true(json_object_get(saved, "suspended"));
-    if (json_is_number(json_object_get(saved, "rate")))
-        destination->ordered.per_second = MAX(real_of(saved, "rate"), 0);
-    destination->last_used = used;
-    g_free(destination->last_reply);
-    destination->last_reply = text_of(saved, "last_reply");
-    load_pace(destination, saved, now);
     int64_t filled = time_of(saved, "filled");
     if (filled > 0 && filled <= now)
-        destination->bucket = (Bucket){MIN(tokens, destination->limits->burst), filled};
+        destination->bucket = (Bucket){MIN(tokens, limits->burst), filled};
     int64_t away = time_of(saved, "away_since");
     destination->away_since = away <= now ? away : 0;
     int64_t pause = time_of(saved, "flights_pause");
     destination->pipelining.pause_until = pause - now <= PIPELINING_PAUSE ? pause : 0;
-    load_death(destination, saved, now);
-    load_reason(destination, saved, now);
+
+    int64_t until = time_of(saved, "dead_until");
+    destination->deaths = (unsigned)CLAMP(time_of(saved, "deaths"), 0, DEATHS_MAX);
+    /* Not longer than it could have been set for: a clock that was wrong then must not kill it for years. */
+    if (until > now && until - now <= 2 * MAX(limits->dead_max, limits->dead_min)) {
+        destination->dead_until = until;
+        destination->window.size = 0;
+    }
+    /* The reason is of a death or of a pace; when neither lasts, what it said is of no use. */
+    if (destination_dead(destination) || pace_rate(pace, now).per_second > 0) {
+        g_free(destination->reason);
+        g_free(destination->status);
+        destination->reason = text_of(saved, "reason");
+        destination->status = text_of(saved, "status");
+    }
     return true;
 }

@@ -6,18 +6,6 @@
 
 #define LEAST 64
 
-/* Forget the entries whose time has come: they were taken by their names, and stand here again if they still wait. */
-static void forget_due(GArray *all, int64_t now)
-{
-    guint kept = 0;
-    for (guint i = 0; i < all->len; i++) {
-        Parked one = g_array_index(all, Parked, i);
-        if (one.due > now)
-            g_array_index(all, Parked, kept++) = one;
-    }
-    g_array_set_size(all, kept);
-}
-
 void parked_add(ParkedEntries *entries, const Parked *parked, int64_t now)
 {
     if (!entries->all) {
@@ -25,7 +13,14 @@ void parked_add(ParkedEntries *entries, const Parked *parked, int64_t now)
         entries->most = LEAST;
     }
     if (entries->all->len >= entries->most && now >= entries->look) {
-        forget_due(entries->all, now);
+        /* Entries whose time has come were taken by their names, and stand here again if they still wait. */
+        guint kept = 0;
+        for (guint i = 0; i < entries->all->len; i++) {
+            Parked one = g_array_index(entries->all, Parked, i);
+            if (one.due > now)
+                g_array_index(entries->all, Parked, kept++) = one;
+        }
+        g_array_set_size(entries->all, kept);
         entries->most = CLAMP(2 * entries->all->len, LEAST, PARKED_MAX);
         entries->look = now + CLOCK_SECOND;
     }

@@ -14,15 +14,10 @@ static size_t places(const Pool *pool, const PoolView *view)
     return most;
 }
 
-static size_t first_read(const Pool *pool)
-{
-    return MAX(pool->limit > pool->in_core ? pool->limit - pool->in_core : 0, pool->minimum);
-}
-
 size_t pool_may_read(const Pool *pool, const PoolView *view, int64_t now)
 {
     if (!view->begun)
-        return MIN(first_read(pool), POOL_READ_MAX);
+        return MIN(MAX(pool->limit > pool->in_core ? pool->limit - pool->in_core : 0, pool->minimum), POOL_READ_MAX);
     size_t most = places(pool, view);
     size_t unused = most > view->in_core ? most - view->in_core : 0;
     bool wanted = unused >= pool->refill_limit || !view->waits || now - view->last_read >= pool->refill_delay;

@@ -77,15 +77,11 @@ void refusal_set_reply(RelayRefusal *refusal, const char *reply)
 
 /* ---- what a reply is about ---- */
 
-static bool asks_for_authentication(unsigned code)
-{
-    return code == 530 || code == 534 || code == 535 || code == 538;
-}
-
 static FateAbout about_at_rcpt(const Fate *fate, const BounceVerdict *verdict)
 {
     static const char *const sure[] = {"user-unknown", "mailbox-full", "mailbox-disabled", "host-unknown", NULL};
-    if (asks_for_authentication(fate->code) || verdict->about == BOUNCE_ABOUT_SENDER)
+    bool wants_auth = fate->code == 530 || fate->code == 534 || fate->code == 535 || fate->code == 538;
+    if (wants_auth || verdict->about == BOUNCE_ABOUT_SENDER)
         return FATE_OF_SENDER;
     return g_strv_contains(sure, verdict->reason) ? FATE_OF_RECIPIENT : FATE_OF_ANYBODY;
 }
@@ -176,17 +172,7 @@ static void add_to_row(RelayRefusal *refusal, const Recipient *recipient, const 
                          g_ascii_strdown(domain, recipient->address + recipient->length - domain));
 }
 
-static bool same_for_all(const RelayRefusal *refusal)
-{
-    return refusal->recipients >= SAME_RECIPIENTS && g_hash_table_size(refusal->domains) >= SAME_DOMAINS;
-}
-
 /* ---- the fates of a batch ---- */
-
-static Fate *fate_at(const Batch *batch, size_t index)
-{
-    return &g_array_index(batch->fates, Fate, batch->fate_of[index]);
-}
 
 /* Return the reply to MAIL, or to the message, which is one for all; NULL: that was not refused. */
 static Fate *refused_for_all(const Batch *batch)
@@ -198,15 +184,6 @@ static Fate *refused_for_all(const Batch *batch)
             return fate;
     }
     return NULL;
-}
-
-/* Whether the relay has taken a recipient at RCPT, whatever became of the message afterwards. */
-static bool took_recipients(const Batch *batch)
-{
-    for (guint i = 0; i < batch->fates->len; i++)
-        if (g_array_index(batch->fates, Fate, i).phase > SMTP_RCPT)
-            return true;
-    return false;
 }
 
 static bool any_at_rcpt(const Batch *batch)
@@ -234,32 +211,27 @@ static void defer(RelayRefusal *refusal, Fate *fate, FateAbout about, int64_t no
 /* Recipients that were refused one by one. Return true when one was because of us. */
 static bool judge_recipients(RelayRefusal *refusal, Batch *batch, int64_t now)
 {
-    bool ours = false;
+    bool ours = false, took = false;
     for (size_t i = 0; i < batch->count; i++) {
-        const Fate *fate = fate_at(batch, i);
+        const Fate *fate = &g_array_index(batch->fates, Fate, batch->fate_of[i]);
         if (fate->phase == SMTP_RCPT && fate->verdict == SMTP_NEVER && refusal_about(fate) != FATE_OF_RECIPIENT)
             add_to_row(refusal, &batch->recipients[i], fate->reply);
     }
-    if (took_recipients(batch))
+    /* A row ends when the relay has taken a recipient at RCPT, whatever became of the message afterwards. */
+    for (guint i = 0; i < batch->fates->len; i++)
+        took |= g_array_index(batch->fates, Fate, i).phase > SMTP_RCPT;
+    if (took)
         end_row(refusal);
+    bool same_for_all = refusal->recipients >= SAME_RECIPIENTS && g_hash_table_size(refusal->domains) >= SAME_DOMAINS;
     for (guint i = 0; i < batch->fates->len; i++) {
         Fate *fate = &g_array_index(batch->fates, Fate, i);
         FateAbout about = fate->phase == SMTP_RCPT && fate->count > 0 ? refusal_about(fate) : FATE_OF_RECIPIENT;
-        if (about == FATE_OF_RECIPIENT || (about == FATE_OF_ANYBODY && !same_for_all(refusal)))
+        if (about == FATE_OF_RECIPIENT || (about == FATE_OF_ANYBODY && !same_for_all))
             continue;
         defer(refusal, fate, FATE_OF_SENDER, now);
         ours = true;
     }
     return ours;
-}
-
-static bool judge_all(RelayRefusal *refusal, const char *trace, Fate *fate, int64_t now)
-{
-    FateAbout about = refusal_about(fate);
-    defer(refusal, fate, about, now);
-    if (about == FATE_OF_MESSAGE && g_hash_table_size(refusal->refused) < ROW_MESSAGES)
-        g_hash_table_add(refusal->refused, g_strdup(trace));
-    return about == FATE_OF_SENDER;
 }
 
 RelayRefusal *refusals_judge(RelayRefusals *refusals, const char *sender, const char *trace, Batch *batch, int64_t now)
@@ -276,8 +248,14 @@ RelayRefusal *refusals_judge(RelayRefusals *refusals, const char *sender, const 
         return NULL;
     }
     refusal = find_or_make(&refusals->all, sender);
-    bool ours = singly && judge_recipients(refusal, batch, now);
-    bool at_once = whole && judge_all(refusal, trace, whole, now);
+    bool ours = singly && judge_recipients(refusal, batch, now), at_once = false;
+    if (whole) {
+        FateAbout about = refusal_about(whole);
+        defer(refusal, whole, about, now);
+        if (about == FATE_OF_MESSAGE && g_hash_table_size(refusal->refused) < ROW_MESSAGES)
+            g_hash_table_add(refusal->refused, g_strdup(trace));
+        at_once = about == FATE_OF_SENDER;
+    }
     if (ours || whole)
         refusals_wait(refusals, refusal, trace, now);
     bool row = (ours && refusal->recipients >= ROW_RECIPIENTS) ||
@@ -387,22 +365,16 @@ static int64_t earliest(const RelayRefusal *refusal, int64_t now)
     return now;
 }
 
-/* Numbers that tell messages apart: the parts of a post that other processes have bear the same. */
-static json_t *marks_of(const RelayRefusal *refusal, size_t most)
-{
-    json_t *marks = json_array();
-    GHashTableIter iterator;
-    gpointer key;
-    g_hash_table_iter_init(&iterator, refusal->waiting);
-    while (json_array_size(marks) < most && g_hash_table_iter_next(&iterator, &key, NULL))
-        json_array_append_new(marks, json_integer((json_int_t)g_str_hash(key)));
-    return marks;
-}
-
+/* Marks are numbers that tell messages apart: the parts of a post that other processes have bear the same. */
 static void show_one(json_t *all, const RelayRefusal *refusal, int64_t since, size_t *room)
 {
     g_autofree char *text = clock_text(since);
-    json_t *marks = marks_of(refusal, *room);
+    json_t *marks = json_array();
+    GHashTableIter iterator;
+    gpointer trace;
+    g_hash_table_iter_init(&iterator, refusal->waiting);
+    while (json_array_size(marks) < *room && g_hash_table_iter_next(&iterator, &trace, NULL))
+        json_array_append_new(marks, json_integer((json_int_t)g_str_hash(trace)));
     *room -= json_array_size(marks);
     json_array_append_new(all, json_pack("{ss ss ss sI so}", "sender", refusal->sender, "reply", refusal->reply,
                                          "since", text, "messages",
@@ -432,34 +404,26 @@ json_t *refusals_show(const RelayRefusals *refusals, int64_t now)
     return all;
 }
 
-static json_t *save_waiting(const RelayRefusal *refusal, size_t most)
-{
-    json_t *waiting = json_object();
-    GHashTableIter iterator;
-    gpointer key, value;
-    g_hash_table_iter_init(&iterator, refusal->waiting);
-    while (json_object_size(waiting) < most && g_hash_table_iter_next(&iterator, &key, &value))
-        json_object_set_new(waiting, key, json_integer(((const WaitingMessage *)value)->last));
-    return waiting;
-}
-
 static void save_table(json_t *all, GHashTable *table, bool later)
 {
-    GHashTableIter iterator;
-    gpointer value;
+    GHashTableIter senders, messages;
+    gpointer value, trace;
     if (!table)
         return;
     size_t each = MAX(SAVED_MESSAGES / MAX(g_hash_table_size(table), 1), 1);
-    g_hash_table_iter_init(&iterator, table);
-    while (json_array_size(all) < SAVED_SENDERS && g_hash_table_iter_next(&iterator, NULL, &value)) {
+    g_hash_table_iter_init(&senders, table);
+    while (json_array_size(all) < SAVED_SENDERS && g_hash_table_iter_next(&senders, NULL, &value)) {
         const RelayRefusal *refusal = value;
         if (is_over(refusal) || !refusal->reply)
             continue;
+        json_t *waiting = json_object();
+        g_hash_table_iter_init(&messages, refusal->waiting);
+        while (json_object_size(waiting) < each && g_hash_table_iter_next(&messages, &trace, &value))
+            json_object_set_new(waiting, trace, json_integer(((const WaitingMessage *)value)->last));
         int64_t since = later ? earliest(refusal, INT64_MAX) : refusal->since;
         json_array_append_new(all, json_pack("{ss ss sI si sb sb so}", "sender", refusal->sender, "reply",
                                              refusal->reply, "since", (json_int_t)since, "phase", (int)refusal->phase,
-                                             "apart", refusal->apart, "later", later, "waiting",
-                                             save_waiting(refusal, each)));
+                                             "apart", refusal->apart, "later", later, "waiting", waiting));
     }
 }
 
@@ -471,18 +435,6 @@ json_t *refusals_save(const RelayRefusals *refusals)
     if (json_array_size(all) == 0)
         g_clear_pointer(&all, json_decref);
     return all;
-}
-
-static void load_waiting(RelayRefusals *refusals, RelayRefusal *refusal, const json_t *waiting, int64_t since)
-{
-    const char *trace;
-    json_t *seen;
-    json_object_foreach((json_t *)waiting, trace, seen) {
-        refusals_wait(refusals, refusal, trace, json_integer_value(seen));
-        WaitingMessage *message = g_hash_table_lookup(refusal->waiting, trace);
-        if (message)
-            message->first = MIN(since, message->last);
-    }
 }
 
 void refusals_load(RelayRefusals *refusals, const json_t *saved)
@@ -501,6 +453,13 @@ void refusals_load(RelayRefusals *refusals, const json_t *saved)
         refusal->phase = (SmtpPhase)phase;
         refusal->since = json_integer_value(json_object_get(one, "since"));
         refusal->apart = !later && json_is_true(json_object_get(one, "apart"));
-        load_waiting(refusals, refusal, json_object_get(one, "waiting"), refusal->since);
+        const char *trace;
+        json_t *seen;
+        json_object_foreach(json_object_get(one, "waiting"), trace, seen) {
+            refusals_wait(refusals, refusal, trace, json_integer_value(seen));
+            WaitingMessage *message = g_hash_table_lookup(refusal->waiting, trace);
+            if (message)
+                message->first = MIN(refusal->since, message->last);
+        }
     }
 }

@@ -121,42 +121,23 @@ int64_t scheduler_wake(Scheduler *scheduler, int64_t now)
 
 /* --- jobs --------------------------------------------------------------- */
 
-/* New ranks for all, in the same order; so whatever is sorted by them stays so. */
-static void spread_ranks(Scheduler *scheduler)
-{
-    uint64_t rank = 0;
-    for (GList *link = scheduler->jobs.head; link; link = link->next)
-        ((Job *)link->data)->rank = rank += RANK_GAP;
-}
-
 static uint64_t rank_of(const GList *link)
 {
     return link ? ((const Job *)link->data)->rank : 0;
 }
 
-/* job is in the list; gives it a rank between its neighbours'. */
+/* job is in the list; gives it a rank between its neighbours', or new ranks to all, in the same order: so whatever is
+ * sorted by them stays so. */
 static void give_rank(Scheduler *scheduler, Job *job)
 {
-    uint64_t before = rank_of(job->link.prev);
+    uint64_t before = rank_of(job->link.prev), rank = 0;
     uint64_t after = job->link.next ? rank_of(job->link.next) : before + 2 * RANK_GAP;
-    if (after - before < 2) {
-        spread_ranks(scheduler);
+    if (after - before >= 2) {
+        job->rank = before + (after - before) / 2;
         return;
     }
-    job->rank = before + (after - before) / 2;
-}
-
-/* Behind all that are as old or older, and behind favoured ones, which were given their place; those on a stack belong
- * to the one below them. */
-static GList *elder(const Scheduler *scheduler, int64_t queued)
-{
-    GList *link = scheduler->jobs.tail;
-    for (; link; link = link->prev) {
-        const Job *job = link->data;
-        if (job->level == 0 && (job->favoured || job->queued <= queued))
-            break;
-    }
-    return link;
+    for (GList *link = scheduler->jobs.head; link; link = link->next)
+        ((Job *)link->data)->rank = rank += RANK_GAP;
 }
 
 /* The first of those that are not favoured, if the job may go before it. */
@@ -172,16 +153,6 @@ static Job *overtake(const Scheduler *scheduler, const Job *job)
     return other;
 }
 
-/* Favoured ones that stand right before it have had their share of what may go before it. */
-static size_t overtaken_already(const Job *job)
-{
-    size_t count = 0;
-    for (const GList *link = job->link.prev; link && ((const Job *)link->data)->favoured; link = link->prev)
-        if (++count == SCHEDULER_FAVOUR)
-            break;
-    return count;
-}
-
 void scheduler_add_job(Scheduler *scheduler, Job *job, void *owner, int64_t queued)
 {
     *job = (Job){.scheduler = scheduler, .owner = owner, .queued = queued, .transport = job->transport,
@@ -191,7 +162,14 @@ void scheduler_add_job(Scheduler *scheduler, Job *job, void *owner, int64_t queu
     g_queue_init(&job->peers);
     g_queue_init(&job->children);
     Job *other = overtake(scheduler, job);
-    GList *before = other ? NULL : elder(scheduler, queued);
+    /* Else it goes behind all that are as old or older, and behind favoured ones, which were given their place; those
+     * on a stack belong to the one below them. */
+    GList *before = other ? NULL : scheduler->jobs.tail;
+    for (; before; before = before->prev) {
+        const Job *one = before->data;
+        if (one->level == 0 && (one->favoured || one->queued <= queued))
+            break;
+    }
     if (other)
         g_queue_insert_before_link(&scheduler->jobs, &other->link, &job->link);
     else if (before)
@@ -199,8 +177,10 @@ void scheduler_add_job(Scheduler *scheduler, Job *job, void *owner, int64_t queu
     else
         g_queue_push_head_link(&scheduler->jobs, &job->link);
     give_rank(scheduler, job);
-    if (!job->favoured)
-        job->overtaken = overtaken_already(job);
+    /* Favoured ones that stand right before it have had their share of what may go before it. */
+    for (const GList *link = job->favoured ? NULL : job->link.prev;
+         link && ((const Job *)link->data)->favoured && job->overtaken < SCHEDULER_FAVOUR; link = link->prev)
+        job->overtaken++;
     g_hash_table_add(scheduler->alive, job);
 }
 
@@ -300,23 +280,6 @@ static Job *find_candidate(Job *current, int64_t now)
     return current->candidate;
 }
 
-/* A destination that stands by the rank of its first job must not be among the others while that changes. */
-static void hide_destinations(const Job *job)
-{
-    for (const GList *link = job->peers.head; link; link = link->next)
-        unlist(&((const Peer *)link->data)->destination->ready);
-}
-
-/* Its peers stand by the new rank now. */
-static void move_peers(Job *job, int64_t now)
-{
-    for (GList *link = job->peers.head; link; link = link->next) {
-        Peer *peer = link->data;
-        g_sequence_sort_changed(peer->place, compare_peers, NULL);
-        look(job->scheduler, peer->destination, now);
-    }
-}
-
 /* The job that goes now: current, or the one that preempts it. */
 static Job *preempt(Job *current, int64_t now)
 {
@@ -332,7 +295,9 @@ static Job *preempt(Job *current, int64_t now)
     if ((double)(current->available / cost + settings->slot_loan) < asked)
         return current;
     pop_job(job);
-    hide_destinations(job);
+    /* A destination that stands by the rank of its first job must not be among the others while that changes. */
+    for (const GList *link = job->peers.head; link; link = link->next)
+        unlist(&((const Peer *)link->data)->destination->ready);
     GQueue *jobs = &current->scheduler->jobs;
     g_queue_unlink(jobs, &job->link);
     g_queue_insert_before_link(jobs, &current->link, &job->link);
@@ -344,7 +309,11 @@ static Job *preempt(Job *current, int64_t now)
     current->candidate = NULL;
     current->looked = 0;
     job->used = -(int64_t)need;
-    move_peers(job, now);
+    for (GList *link = job->peers.head; link; link = link->next) { /* they stand by the new rank now */
+        Peer *peer = link->data;
+        g_sequence_sort_changed(peer->place, compare_peers, NULL);
+        look(job->scheduler, peer->destination, now);
+    }
     return job;
 }
 
@@ -359,26 +328,21 @@ static Peer *find_peer(const Job *job, const Destination *destination)
     return place ? g_sequence_get(place) : NULL;
 }
 
-static Peer *make_peer(Job *job, Destination *destination)
-{
-    Peer *peer = g_new0(Peer, 1);
-    peer->job = job;
-    peer->destination = destination;
-    peer->link.data = peer;
-    g_queue_init(&peer->batches);
-    if (!destination->peers)
-        destination->peers = g_sequence_new(NULL);
-    peer->place = g_sequence_insert_sorted(destination->peers, peer, compare_peers, NULL);
-    g_queue_push_tail_link(&job->peers, &peer->link);
-    return peer;
-}
-
 void scheduler_add_batch(Job *job, Destination *destination, Batch *batch, bool new, int64_t now)
 {
     Peer *peer = find_peer(job, destination);
     bool made = !peer;
-    if (made)
-        peer = make_peer(job, destination);
+    if (made) {
+        peer = g_new0(Peer, 1);
+        peer->job = job;
+        peer->destination = destination;
+        peer->link.data = peer;
+        g_queue_init(&peer->batches);
+        if (!destination->peers)
+            destination->peers = g_sequence_new(NULL);
+        peer->place = g_sequence_insert_sorted(destination->peers, peer, compare_peers, NULL);
+        g_queue_push_tail_link(&job->peers, &peer->link);
+    }
     batch->job = job;
     if (new) {
         job->read++;
@@ -427,47 +391,26 @@ static Batch *detach(Peer *peer, GList *link)
     return batch;
 }
 
-/* The rest of a batch that is too large waits in its place. */
-static void cut_first(Peer *peer, int64_t now)
-{
-    Batch *batch = peer->batches.head->data;
-    size_t most = destination_most(peer->destination, batch->count, now);
-    if (batch->count <= most)
-        return;
-    Batch *rest = batch_cut(batch, most);
-    rest->job = peer->job;
-    g_queue_insert_after_link(&peer->batches, &batch->link, &rest->link);
-    peer->job->read++;
-    peer->job->scheduler->waiting++;
-    peer->destination->waiting++;
-    if (peer->job->scheduler->was_cut)
-        peer->job->scheduler->was_cut(rest);
-}
-
-/* The peer's first batch goes; it earns its job a slot. */
+/* The peer's first batch goes; it earns its job a slot. The rest of one that is too large waits in its place. */
 static Batch *select_batch(Peer *peer, int64_t now)
 {
     Job *job = peer->job;
-    cut_first(peer, now);
+    Batch *batch = peer->batches.head->data;
+    size_t most = destination_most(peer->destination, batch->count, now);
+    if (batch->count > most) {
+        Batch *rest = batch_cut(batch, most);
+        rest->job = job;
+        g_queue_insert_after_link(&peer->batches, &batch->link, &rest->link);
+        job->read++;
+        job->scheduler->waiting++;
+        peer->destination->waiting++;
+        if (job->scheduler->was_cut)
+            job->scheduler->was_cut(rest);
+    }
     job->selected++;
     job->available++;
     job->used++;
     return detach(peer, peer->batches.head);
-}
-
-/* A peer of the job at a destination with room. That which was found may be another's, when the job has
- * just come to the front. */
-static Peer *ready_peer(const Job *job, Peer *found)
-{
-    if (found->job == job)
-        return found;
-    Peer *best = NULL;
-    for (const GList *link = job->peers.head; link; link = link->next) {
-        Peer *peer = link->data;
-        if (peer->destination->ready && (!best || peer->destination->turn < best->destination->turn))
-            best = peer;
-    }
-    return best;
 }
 
 Destination *scheduler_front(Scheduler *scheduler, int64_t now)
@@ -488,7 +431,14 @@ Batch *scheduler_next(Scheduler *scheduler, Destination *from, Destination **des
         return NULL;
     Peer *peer = first_peer(from);
     Job *job = preempt(peer->job, now);
-    peer = ready_peer(job, peer);
+    if (peer->job != job) { /* it has just come to the front: one of its peers at a destination with room goes */
+        peer = NULL;
+        for (const GList *link = job->peers.head; link; link = link->next) {
+            Peer *one = link->data;
+            if (one->destination->ready && (!peer || one->destination->turn < peer->destination->turn))
+                peer = one;
+        }
+    }
     *destination = peer->destination;
     Batch *batch = select_batch(peer, now);
     (*destination)->turn = ++scheduler->turns;
