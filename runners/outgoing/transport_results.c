@@ -361,32 +361,6 @@ static void halt(Transport *transport, Batch *batch)
         put_off_halted(transport, other);
 }
 
-/* Remember what the relay refuses because of us. Return the refusal when the sender's mail is to be kept apart. */
-static RelayRefusal *judge_refusals(Transport *transport, Batch *batch)
-{
-    const Delivery *delivery = batch->delivery;
-    bool refused = transport->refusals.all != NULL;
-    for (guint i = 0; !refused && i < batch->fates->len; i++)
-        refused = g_array_index(batch->fates, Fate, i).verdict == SMTP_NEVER;
-    if (!refused || batch->nexthop->family != AF_UNSPEC) /* of one family is mail that we send ourselves, as a test */
-        return NULL;
-    return refusals_judge(&transport->refusals, delivery->sender_domain, entry_trace(delivery->entry), batch,
-                          clock_now());
-}
-
-/* Some of it was delivered: what else there is of it is noted again when it is refused again. */
-static void settle(Transport *transport, const Batch *batch)
-{
-    bool sent = false, refused = false;
-    for (guint i = 0; i < batch->fates->len; i++) {
-        const Fate *fate = &g_array_index(batch->fates, Fate, i);
-        sent |= fate->verdict == SMTP_SENT && fate->count > 0;
-        refused |= fate->about != FATE_OF_RECIPIENT;
-    }
-    if (sent && !refused)
-        transport_given_up(transport, batch->delivery);
-}
-
 void transport_given_up(Transport *transport, const Delivery *delivery)
 {
     if (!refusals_none(&transport->refusals) &&
@@ -397,11 +371,23 @@ void transport_given_up(Transport *transport, const Delivery *delivery)
 
 bool transport_batch_done(Transport *transport, Destination *destination, Batch *batch, Flight *flight)
 {
+    RelayRefusals *refusals = &transport->refusals;
+    const Delivery *delivery = batch->delivery;
+    const char *trace = entry_trace(delivery->entry);
     flight->back++;
     flight->broken |= batch->behind;
     bool untried = batch->unstarted, judged = !untried && !batch->behind;
+    /* Mail of one family is mail that we send ourselves, as a test; what the relay says of that is not about us. */
+    bool about_us = judged && destination->own && batch->nexthop->family == AF_UNSPEC;
+    bool refused = refusals->all != NULL;
+    for (guint i = 0; about_us && !refused && i < batch->fates->len; i++)
+        refused = g_array_index(batch->fates, Fate, i).verdict == SMTP_NEVER;
+
+    /* This comes first, for it makes deferrals of refusals because of us. */
+    RelayRefusal *apart = about_us && refused
+                              ? refusals_judge(refusals, delivery->sender_domain, trace, batch, clock_now())
+                              : NULL;
     ReplyVerdict verdict = {.report.news = SITE_UNKNOWN};
-    RelayRefusal *apart = judged && destination->own ? judge_refusals(transport, batch) : NULL;
     if (judged)
         verdict = judge(transport, destination, batch, flight);
     if (!untried)
@@ -409,14 +395,19 @@ bool transport_batch_done(Transport *transport, Destination *destination, Batch 
     tell(transport, destination, &verdict.report, flight);
     if (apart)
         keep_apart(transport, apart, batch);
-    const Delivery *delivery = batch->delivery; /* what the relay refuses for a time because of us is remembered, too */
-    bool later = judged && destination->own && batch->nexthop->family == AF_UNSPEC &&
-                 refusals_note_later(&transport->refusals, delivery->sender_domain, entry_trace(delivery->entry), batch,
-                                     clock_now());
-    if (judged && !refusals_none(&transport->refusals)) {
+    /* It may also refuse for a time because of us; that is remembered, too. */
+    bool later = about_us && refusals_note_later(refusals, delivery->sender_domain, trace, batch, clock_now());
+    if (judged && !refusals_none(refusals)) {
         halt(transport, batch);
-        if (!later)
-            settle(transport, batch);
+        bool sent = false;
+        refused = later;
+        for (guint i = 0; i < batch->fates->len; i++) {
+            const Fate *fate = &g_array_index(batch->fates, Fate, i);
+            sent |= fate->verdict == SMTP_SENT && fate->count > 0;
+            refused |= fate->about != FATE_OF_RECIPIENT;
+        }
+        if (sent && !refused) /* what else there is of it is noted again when it is refused again */
+            transport_given_up(transport, delivery);
     }
     if (untried) {
         batch->nexthop->batches--;
