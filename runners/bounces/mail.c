@@ -131,24 +131,6 @@ static bool signed_failure(Case *given, const Signature *signature, const Bounce
     return case_failed(given, &failed, error);
 }
 
-static bool signed_mail(Case *given, const Signature *signature, const Bounce *bounce, GError **error)
-{
-    switch (bounce->kind) {
-    case BOUNCE_FAILURE:
-    case BOUNCE_UNRECOGNISED: /* who failed is known from the address, only not how */
-        return signed_failure(given, signature, bounce, error);
-    case BOUNCE_FEEDBACK:
-        return bounce->complaint ? complained(given, signature->recipient, error)
-                                 : case_forward(given, "it is feedback that complains of nothing", error);
-    case BOUNCE_NONE:
-        return case_forward(given, "it is no report of failed delivery", error);
-    default:
-        list_runner_log(given->entry, "address=<%s> result=not-counted (%s)", signature->recipient,
-                        bounce_kind_name(bounce->kind));
-        return true;
-    }
-}
-
 /* One forged report must not cost a whole list points. */
 static bool unsigned_failures(Case *given, const Bounce *bounce, GError **error)
 {
@@ -173,40 +155,40 @@ static bool unsigned_failures(Case *given, const Bounce *bounce, GError **error)
     return true;
 }
 
-static bool unsigned_mail(Case *given, const Bounce *bounce, const char *octets, size_t length, GError **error)
-{
-    switch (bounce->kind) {
-    case BOUNCE_FAILURE:
-        return unsigned_failures(given, bounce, error);
-    case BOUNCE_FEEDBACK: {
-        g_autofree char *recipient = NULL;
-        if (!bounce->complaint)
-            return case_forward(given, "it is feedback that complains of nothing", error);
-        if (!find_proof(given, octets, length, &recipient, error))
-            return false;
-        return recipient ? complained(given, recipient, error)
-                         : case_forward(given, "it is a complaint that names no copy of ours", error);
-    }
-    case BOUNCE_NONE:
-        return case_forward(given, "it is no report of failed delivery", error);
-    case BOUNCE_UNRECOGNISED:
-        return case_forward(given, "it names no recipient", error);
-    default:
-        list_runner_log(given->entry, "result=not-counted (%s)", bounce_kind_name(bounce->kind));
-        return true;
-    }
-}
-
-static bool read_mail(Case *given, const Signature *signature, GError **error)
+/* Do what this kind of mail asks for. by: our signature in the address that it came to; NULL: there is none, and the
+ * mail itself must say whom it is about. */
+static bool read_mail(Case *given, const Signature *by, GError **error)
 {
     g_autoptr(GBytes) whole = entry_message(given->entry);
     size_t length;
     const char *octets = g_bytes_get_data(whole, &length);
     length = MIN(length, READ_MAX);
     g_autoptr(Bounce) bounce = bounce_parse(octets, length);
-    if (signature->result == VERP_VALID)
-        return signed_mail(given, signature, bounce, error);
-    return unsigned_mail(given, bounce, octets, length, error);
+    g_autofree char *proven = NULL;
+    switch (bounce->kind) {
+    case BOUNCE_FAILURE:
+        return by ? signed_failure(given, by, bounce, error) : unsigned_failures(given, bounce, error);
+    case BOUNCE_UNRECOGNISED: /* who failed is known from the address, only not how */
+        return by ? signed_failure(given, by, bounce, error) : case_forward(given, "it names no recipient", error);
+    case BOUNCE_FEEDBACK:
+        if (!bounce->complaint)
+            return case_forward(given, "it is feedback that complains of nothing", error);
+        if (by)
+            return complained(given, by->recipient, error);
+        if (!find_proof(given, octets, length, &proven, error))
+            return false;
+        return proven ? complained(given, proven, error)
+                      : case_forward(given, "it is a complaint that names no copy of ours", error);
+    case BOUNCE_NONE:
+        return case_forward(given, "it is no report of failed delivery", error);
+    default:
+        if (by)
+            list_runner_log(given->entry, "address=<%s> result=not-counted (%s)", by->recipient,
+                            bounce_kind_name(bounce->kind));
+        else
+            list_runner_log(given->entry, "result=not-counted (%s)", bounce_kind_name(bounce->kind));
+        return true;
+    }
 }
 
 bool case_mail(Case *given, GError **error)
@@ -231,7 +213,7 @@ bool case_mail(Case *given, GError **error)
         if (most > 0 && !bounce_count(store, given->list->list_id, "unsigned", given->now, &today, error))
             return false;
         if (today <= most)
-            return read_mail(given, &signature, error);
+            return read_mail(given, NULL, error);
         list_runner_log(given->entry, "result=discarded (the list got max_unsigned_per_day today)");
         return true;
     }
