@@ -32,65 +32,49 @@ struct Commit {
     bool ending;
 };
 
-/* Stores the jobs of a group as one intake. */
-static void store(Spool *spool, GQueue *group, size_t count)
-{
-    g_autofree Intake *entries = g_new(Intake, count);
-    size_t at = 0;
-    for (GList *link = group->head; link; link = link->next) {
-        CommitJob *job = link->data;
-        memcpy(entries + at, job->entries, job->count * sizeof *entries);
-        at += job->count;
-    }
-    intake_store(spool, entries, count, false);
-    at = 0;
-    for (GList *link = group->head; link; link = link->next) {
-        CommitJob *job = link->data;
-        memcpy(job->entries, entries + at, job->count * sizeof *entries);
-        at += job->count;
-    }
-}
-
-/* Waits for work; takes what is ready, up to the limit. 0: the end. */
-static size_t take_group(Commit *commit, GQueue *group)
-{
-    size_t count = 0;
-    g_mutex_lock(&commit->lock);
-    while (g_queue_is_empty(&commit->ready) && !commit->ending)
-        g_cond_wait(&commit->more, &commit->lock);
-    CommitJob *job;
-    while ((job = g_queue_peek_head(&commit->ready)) && (count == 0 || count + job->count <= commit->limit)) {
-        count += job->count;
-        g_queue_push_tail_link(group, g_queue_pop_head_link(&commit->ready));
-    }
-    if (job)
-        g_cond_signal(&commit->more); /* another may take the rest */
-    g_mutex_unlock(&commit->lock);
-    return count;
-}
-
-static void give_back(Commit *commit, GQueue *group)
-{
-    g_mutex_lock(&commit->lock);
-    GList *link;
-    while ((link = g_queue_pop_head_link(group)))
-        g_queue_push_tail_link(&commit->done, link);
-    g_mutex_unlock(&commit->lock);
-    if (write(commit->fd, &(uint64_t){1}, sizeof(uint64_t)) < 0)
-        log_panic("eventfd: %s", g_strerror(errno));
-}
-
+/* A thread takes what is ready, up to the limit, and stores it as one intake, until the end. */
 static gpointer run(gpointer data)
 {
     Committer *committer = data;
     Commit *commit = committer->commit;
     GQueue group = G_QUEUE_INIT;
-    size_t count;
-    while ((count = take_group(commit, &group)) > 0) {
-        store(committer->spool, &group, count);
-        give_back(commit, &group);
+    for (;;) {
+        size_t count = 0, at = 0;
+        CommitJob *job;
+        g_mutex_lock(&commit->lock);
+        while (g_queue_is_empty(&commit->ready) && !commit->ending)
+            g_cond_wait(&commit->more, &commit->lock);
+        while ((job = g_queue_peek_head(&commit->ready)) && (count == 0 || count + job->count <= commit->limit)) {
+            count += job->count;
+            g_queue_push_tail_link(&group, g_queue_pop_head_link(&commit->ready));
+        }
+        if (job)
+            g_cond_signal(&commit->more); /* another may take the rest */
+        g_mutex_unlock(&commit->lock);
+        if (count == 0)
+            return NULL;
+
+        g_autofree Intake *entries = g_new(Intake, count);
+        for (GList *link = group.head; link; link = link->next) {
+            job = link->data;
+            memcpy(entries + at, job->entries, job->count * sizeof *entries);
+            at += job->count;
+        }
+        intake_store(committer->spool, entries, count, false);
+        at = 0;
+        for (GList *link = group.head; link; link = link->next) {
+            job = link->data;
+            memcpy(job->entries, entries + at, job->count * sizeof *entries);
+            at += job->count;
+        }
+
+        g_mutex_lock(&commit->lock);
+        for (GList *link; (link = g_queue_pop_head_link(&group)) != NULL;)
+            g_queue_push_tail_link(&commit->done, link);
+        g_mutex_unlock(&commit->lock);
+        if (write(commit->fd, &(uint64_t){1}, sizeof(uint64_t)) < 0)
+            log_panic("eventfd: %s", g_strerror(errno));
     }
-    return NULL;
 }
 
 Commit *commit_new(const char *directory, size_t limit, GError **error)

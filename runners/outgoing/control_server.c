@@ -96,35 +96,26 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
     bufferevent_enable(client, EV_READ | EV_WRITE);
 }
 
-/* The slice is ours alone, so a socket that is there is one of a dead instance. Nobody can connect before the mode is
- * set. */
-static int bind_socket(const char *path, GError **error)
+ControlServer *control_server_new(struct event_base *base, const char *path, const ControlOwner *owner, void *data,
+                                  GError **error)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (g_strlcpy(address.sun_path, path, sizeof address.sun_path) >= sizeof address.sun_path) {
         fail(error, FAIL_CONFIG, "%s is too long for a socket", path);
-        return -1;
+        return NULL;
     }
     auto_fd fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    unlink(path);
+    unlink(path); /* the slice is ours alone: a socket that is there is one of a dead instance */
+    /* Nobody can connect before the mode is set, since nobody listens yet. */
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || chmod(path, 0660) != 0) {
         fail_errno(error, FAIL_LATER, "make the socket %s", path);
-        return -1;
-    }
-    return auto_fd_steal(&fd);
-}
-
-ControlServer *control_server_new(struct event_base *base, const char *path, const ControlOwner *owner, void *data,
-                                  GError **error)
-{
-    int fd = bind_socket(path, error);
-    if (fd < 0)
         return NULL;
+    }
     ControlServer *server = g_new0(ControlServer, 1);
     *server = (ControlServer){.base = base, .owner = owner, .data = data, .path = g_strdup(path)};
     server->clients = g_ptr_array_new_with_free_func((GDestroyNotify)bufferevent_free);
     server->listener = evconnlistener_new(base, on_accept, server, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC,
-                                           16, fd);
+                                           16, auto_fd_steal(&fd));
     return server;
 }
 
