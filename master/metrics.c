@@ -86,58 +86,41 @@ static void add_children(GString *text, const json_t *status)
     }
 }
 
-static void add_waiting(GString *text, const json_t *status)
+/* The numbers of the site, which are not about one process or destination. */
+static void add_site(GString *text, const json_t *status)
 {
+    static const char back[] = "clock_set_back_seconds", end[] = "certificate_end_seconds";
     static const struct {
-        const char *name, *help;
-    } gauges[] = {
-        {"waiting_entries", "Entries that wait for a person: shunt, hold, corrupt, preserved; strange: no files; "
-                            "unworked: in a queue that no runner works."},
-        {"waiting_oldest_seconds", "How long the oldest of them has waited."},
+        const char *key, *name, *help;
+    } waiting[] = {
+        {"count", "waiting_entries", "Entries that wait for a person: shunt, hold, corrupt, preserved; strange: no "
+                                     "files; unworked: in a queue that no runner works."},
+        {"age", "waiting_oldest_seconds", "How long the oldest of them has waited."},
     };
-    for (size_t i = 0; i < G_N_ELEMENTS(gauges); i++) {
-        size_t at;
-        json_t *one;
-        add_head(text, gauges[i].name, "gauge", gauges[i].help);
+    size_t at;
+    json_t *one;
+    for (size_t i = 0; i < G_N_ELEMENTS(waiting); i++) {
+        add_head(text, waiting[i].name, "gauge", waiting[i].help);
         json_array_foreach(json_object_get(status, "waiting"), at, one) {
-            g_string_append_printf(text, "listrunner_%s{", gauges[i].name);
+            g_string_append_printf(text, "listrunner_%s{", waiting[i].name);
             add_label(text, "kind", json_object_get(one, "kind"), false);
             add_label(text, "queue", json_object_get(one, "queue"), true);
             g_string_append(text, "} ");
-            add_value(text, json_object_get(one, i == 0 ? "count" : "age"));
+            add_value(text, json_object_get(one, waiting[i].key));
         }
     }
-}
-
-static void add_missing(GString *text, const json_t *status)
-{
-    size_t at;
-    json_t *one;
     add_head(text, "queue_missing", "gauge", "1 for a queue whose directory is gone or cannot be read.");
     json_array_foreach(json_object_get(status, "missing"), at, one) {
         g_string_append(text, "listrunner_queue_missing{");
         add_label(text, "queue", json_object_get(one, "queue"), true);
         g_string_append(text, "} 1\n");
     }
-}
-
-static void add_clock(GString *text, const json_t *status)
-{
-    static const char name[] = "clock_set_back_seconds";
-    add_head(text, name, "gauge", "By how much the clock was set back lately: entries put off before wait longer.");
-    g_string_append_printf(text, "listrunner_%s ", name);
+    add_head(text, back, "gauge", "By how much the clock was set back lately: entries put off before wait longer.");
+    g_string_append_printf(text, "listrunner_%s ", back);
     add_value(text, json_object_get(status, "clock_set_back"));
-}
-
-static void add_certificates(GString *text, const json_t *status)
-{
-    static const char name[] = "certificate_end_seconds";
-    const json_t *all = json_object_get(status, "certificates");
-    size_t i;
-    json_t *one;
-    add_head(text, name, "gauge", "When the certificates in a file of the configuration expire, as a time of Unix.");
-    json_array_foreach(all, i, one) {
-        g_string_append_printf(text, "listrunner_%s{", name);
+    add_head(text, end, "gauge", "When the certificates in a file of the configuration expire, as a time of Unix.");
+    json_array_foreach(json_object_get(status, "certificates"), at, one) {
+        g_string_append_printf(text, "listrunner_%s{", end);
         add_label(text, "setting", json_object_get(one, "setting"), false);
         add_label(text, "file", json_object_get(one, "file"), true);
         g_string_append(text, "} ");
@@ -224,10 +207,7 @@ GString *metrics_text(const json_t *status, const json_t *destinations)
 {
     GString *text = g_string_new(NULL);
     add_children(text, status);
-    add_waiting(text, status);
-    add_missing(text, status);
-    add_clock(text, status);
-    add_certificates(text, status);
+    add_site(text, status);
     add_destinations(text, destinations);
     add_states(text, destinations);
     return text;

@@ -27,16 +27,6 @@ static int64_t processor_time(pid_t pid)
     return (int64_t)(user + system) * CLOCK_SECOND / sysconf(_SC_CLK_TCK);
 }
 
-static void add_worker(const Worker *worker, int64_t now, ScaleLook *look)
-{
-    const Beat *beat = &worker->watch.beat;
-    look->steady &= worker->state == WORKER_READY && worker->watch.beaten > 0;
-    look->done += beat->done;
-    look->processor += worker->pid > 0 ? processor_time(worker->pid) : 0;
-    if (beat->backlog > 0 && beat->oldest > 0 && now > beat->oldest)
-        look->age = MAX(look->age, now - beat->oldest);
-}
-
 static void look_at(Group *group)
 {
     const char *why = NULL;
@@ -46,8 +36,16 @@ static void look_at(Group *group)
         scale_init(scale, plan->least, plan->most);
     ScaleLook look = {.instances = plan->instances, .now = clock_monotonic(), .steady = !group->changing};
     look.processors = g_get_num_processors();
-    for (guint at = 0; at < group->workers->len; at++)
-        add_worker(group->workers->pdata[at], clock_now(), &look);
+    for (guint at = 0; at < group->workers->len; at++) {
+        const Worker *worker = group->workers->pdata[at];
+        const Beat *beat = &worker->watch.beat;
+        int64_t now = clock_now();
+        look.steady &= worker->state == WORKER_READY && worker->watch.beaten > 0;
+        look.done += beat->done;
+        look.processor += worker->pid > 0 ? processor_time(worker->pid) : 0;
+        if (beat->backlog > 0 && beat->oldest > 0 && now > beat->oldest)
+            look.age = MAX(look.age, now - beat->oldest);
+    }
     unsigned wanted = scale_decide(scale, &look, &why);
     if (wanted == plan->instances)
         return;
