@@ -55,20 +55,6 @@ ArchiveCaught archive_catch_up_figures(const ArchiveCatchUp *self)
     return figures;
 }
 
-/* Has the index as many messages of the list as there are files? */
-static bool seems_whole(ArchiveCatchUp *self, ArchiveIndex *index, const char *list, bool *whole, GError **error)
-{
-    uint64_t count;
-    g_autoptr(GError) problem = NULL;
-    if (!archive_maildir_count(self->directory, list, &count, error))
-        return false;
-    g_autoptr(ArchiveList) known = archive_index_list(index, list, &problem);
-    if (!known && !g_error_matches(problem, FAIL, FAIL_MISSING))
-        return fail_with(error, &problem);
-    *whole = (known ? (uint64_t)known->posts : 0) == count;
-    return true;
-}
-
 /* Give the index the file at hand, unless it has it. */
 static bool add_file(ArchiveCatchUp *self, ArchiveIndex *index, GError **error)
 {
@@ -109,19 +95,22 @@ static void end_list(ArchiveCatchUp *self)
 /* One step: begin the list at hand, or pass over it; give the index its next file; or end the list. */
 static bool step(ArchiveCatchUp *self, ArchiveIndex *index, GError **error)
 {
-    if (!self->files) {
-        const char *list = self->lists->pdata[self->at];
-        bool whole = false;
-        if (self->all && !seems_whole(self, index, list, &whole, error))
+    const char *list = self->lists->pdata[self->at];
+    if (!self->files && self->all) { /* one seems whole if the index has as many messages of it as there are files */
+        uint64_t count;
+        g_autoptr(GError) problem = NULL;
+        if (!archive_maildir_count(self->directory, list, &count, error))
             return false;
-        if (whole) {
+        g_autoptr(ArchiveList) known = archive_index_list(index, list, &problem);
+        if (!known && !fail_unless(error, FAIL_MISSING, &problem))
+            return false;
+        if ((known ? (uint64_t)known->posts : 0) == count) {
             end_list(self);
             return true;
         }
-        self->files = archive_files_read(self->directory, list, error);
-        if (!self->files)
-            return false;
     }
+    if (!self->files && !(self->files = archive_files_read(self->directory, list, error)))
+        return false;
     if (self->next == archive_files_count(self->files)) {
         end_list(self);
         return true;

@@ -18,14 +18,6 @@
 static const char *const words[] = {
     [ARCHIVE_SHOWN] = "shown", [ARCHIVE_HIDDEN] = "hidden", [ARCHIVE_REMOVED] = "removed"};
 
-static bool remove_mark(int marks, const char *file, GError **error)
-{
-    g_autoptr(GError) problem = NULL;
-    if (fs_unlink(marks, file, &problem))
-        return fs_sync_dir(marks, error);
-    return fail_unless(error, FAIL_MISSING, &problem);
-}
-
 /* Make the mail that takes the place of a removed post. */
 static GBytes *husk_of(GBytes *octets, const char *note)
 {
@@ -73,7 +65,11 @@ bool archive_mark_set(ArchiveIndex *index, const char *directory, const ArchiveM
     auto_fd top = fs_open_dir(AT_FDCWD, own, true, error);
     auto_fd all = top >= 0 ? fs_open_dir(top, "marks", true, error) : -1;
     auto_fd marks = all >= 0 ? fs_open_dir(all, list, true, error) : -1;
-    if (marks < 0 || !remove_mark(marks, message->file, error))
+    if (marks < 0)
+        return false;
+    g_autoptr(GError) missing = NULL;
+    if (fs_unlink(marks, message->file, &missing) ? !fs_sync_dir(marks, error)
+                                                  : !fail_unless(error, FAIL_MISSING, &missing))
         return false;
     if (state == ARCHIVE_SHOWN)
         return archive_index_hide(index, message->id, false, NULL, error);

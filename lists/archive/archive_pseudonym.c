@@ -98,8 +98,6 @@ static bool run_maildir(ArchivePseudonym *run, const char *directory, GError **e
 typedef struct PseudonymMbox {
     ArchivePseudonym *run;
     char *path;
-    const char *name;
-    int dir_fd;
     FILE *stream; /* one descriptor for all: closing another one of the file would give up the lock */
     int out;      /* -1: only look */
     bool found;
@@ -191,29 +189,13 @@ static bool lock(const PseudonymMbox *mbox, GError **error)
                 mbox->path);
 }
 
-/* Write another file beside it, and rename that. */
-static bool rewrite(PseudonymMbox *mbox, GError **error)
-{
-    struct stat status;
-    g_autofree char *aside = g_strconcat(mbox->name, ".new", NULL);
-    if (!lock(mbox, error))
-        return false;
-    fs_unlink(mbox->dir_fd, aside, NULL); /* of a call that was interrupted */
-    auto_fd out = fs_create(mbox->dir_fd, aside, error);
-    mbox->out = out;
-    if (out < 0 || !run_mails(mbox, error))
-        return false;
-    if (fstat(fileno(mbox->stream), &status) != 0 || fchmod(out, status.st_mode & 0777) != 0)
-        return fail_errno(error, FAIL_LATER, "cannot give %s its mode", aside);
-    return fs_sync_file(out, error) && fs_rename(mbox->dir_fd, aside, mbox->name, error) &&
-           fs_sync_dir(mbox->dir_fd, error);
-}
-
-/* Look first, so that an mbox without the address is neither locked nor written. */
+/* Look first, so that an mbox without the address is neither locked nor written; then write another file beside it, and
+ * rename that. */
 static bool run_mbox(ArchivePseudonym *run, int dir_fd, const char *directory, const char *name, GError **error)
 {
-    g_auto(PseudonymMbox)
-        mbox = {.run = run, .path = g_build_filename(directory, name, NULL), .name = name, .dir_fd = dir_fd, .out = -1};
+    struct stat status;
+    g_auto(PseudonymMbox) mbox = {.run = run, .path = g_build_filename(directory, name, NULL), .out = -1};
+    g_autofree char *aside = g_strconcat(name, ".new", NULL);
     auto_fd fd = fs_open(dir_fd, name, true, error);
     if (fd < 0)
         return false;
@@ -221,7 +203,20 @@ static bool run_mbox(ArchivePseudonym *run, int dir_fd, const char *directory, c
     if (!mbox.stream)
         return fail_errno(error, FAIL_LATER, "cannot read %s", mbox.path);
     auto_fd_steal(&fd);
-    return run_mails(&mbox, error) && (!run->replace || !mbox.found || rewrite(&mbox, error));
+    if (!run_mails(&mbox, error))
+        return false;
+    if (!run->replace || !mbox.found)
+        return true;
+    if (!lock(&mbox, error))
+        return false;
+    fs_unlink(dir_fd, aside, NULL); /* of a call that was interrupted */
+    auto_fd out = fs_create(dir_fd, aside, error);
+    mbox.out = out;
+    if (out < 0 || !run_mails(&mbox, error))
+        return false;
+    if (fstat(fileno(mbox.stream), &status) != 0 || fchmod(out, status.st_mode & 0777) != 0)
+        return fail_errno(error, FAIL_LATER, "cannot give %s its mode", aside);
+    return fs_sync_file(out, error) && fs_rename(dir_fd, aside, name, error) && fs_sync_dir(dir_fd, error);
 }
 
 static bool run_mboxes(ArchivePseudonym *run, const char *directory, GError **error)

@@ -51,35 +51,35 @@ const char *leaving_source(const LeavingFile *from)
 
 /* ---- lines ---- */
 
-static bool read_block(LeavingFile *from, GError **error)
-{
-    g_byte_array_remove_range(from->read, 0, from->taken);
-    from->taken = 0;
-    guint there = from->read->len;
-    if (there > LEAVING_LINE_MAX)
-        return fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT " is too long", from->line + 1);
-    g_byte_array_set_size(from->read, there + BLOCK);
-    size_t count = fread(from->read->data + there, 1, BLOCK, from->file);
-    g_byte_array_set_size(from->read, there + (guint)count);
-    return count > 0 || (ferror(from->file) ? fail_errno(error, FAIL_LATER, "read")
-                                            : fail(error, FAIL_CONFIG, "the file ends early, after line "
-                                                   "%" G_GUINT64_FORMAT, from->line));
-}
-
 /* json_decref(); NULL with error. */
 static json_t *next_line(LeavingFile *from, GError **error)
 {
+    GByteArray *read = from->read;
     const uint8_t *end;
     guint looked = 0;
-    while (!(end = from->read->len > from->taken + looked
-                       ? memchr(from->read->data + from->taken + looked, '\n', from->read->len - from->taken - looked)
+    while (!(end = read->len > from->taken + looked
+                       ? memchr(read->data + from->taken + looked, '\n', read->len - from->taken - looked)
                        : NULL)) {
-        looked = from->read->len - from->taken;
-        if (!read_block(from, error))
+        g_byte_array_remove_range(read, 0, from->taken);
+        from->taken = 0;
+        looked = read->len;
+        if (looked > LEAVING_LINE_MAX) {
+            fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT " is too long", from->line + 1);
             return NULL;
+        }
+        g_byte_array_set_size(read, looked + BLOCK);
+        size_t count = fread(read->data + looked, 1, BLOCK, from->file);
+        g_byte_array_set_size(read, looked + (guint)count);
+        if (count > 0)
+            continue;
+        if (ferror(from->file))
+            fail_errno(error, FAIL_LATER, "read");
+        else
+            fail(error, FAIL_CONFIG, "the file ends early, after line %" G_GUINT64_FORMAT, from->line);
+        return NULL;
     }
     json_error_t why;
-    const char *begin = (const char *)from->read->data + from->taken;
+    const char *begin = (const char *)read->data + from->taken;
     size_t length = (size_t)((const char *)end - begin);
     from->taken += (guint)length + 1;
     from->line++;
@@ -272,19 +272,6 @@ static bool may_site(LeavingFile *from, const CarryKind *kind, const json_t *lin
     return moving_may_site(from->moving, kind->name, key);
 }
 
-/* The post waits for what the list decides; its metadata lead it into no other queue and to no other address. */
-static bool cut_post(const LeavingFile *from, json_t *line)
-{
-    const char *text = text_at(line, "meta"), *sender = text_at(line, "sender");
-    g_autoptr(json_t) meta = text ? meta_parse(text, strlen(text), NULL) : NULL;
-    List list = {.list_id = from->list_id, .posting_address = from->address};
-    if (!g_str_equal(meta_string(meta, KEY_TO, TO_POSTING), TO_POSTING))
-        return false;
-    g_autofree char *own = moving_post_meta(&list, text_at(line, "message_id"), meta_string(meta, KEY_SENDER, sender));
-    json_object_set_new(line, "meta", json_string(own));
-    return true;
-}
-
 /* Bring the row of a list down to what a list's token may write: nobody is a member by a user whom the file does not
  * make, a request concerns this list alone, and no token from elsewhere proves an address to the site. False: nothing
  * is left of it. */
@@ -297,7 +284,17 @@ static bool cut_to_list(LeavingFile *from, const CarryKind *kind, json_t *line)
         json_object_set_new(line, "facts", json_integer((json_int_t)moving_facts(from->moving, (unsigned)facts)));
         return g_strcmp0(text_at(line, "kind"), "change_address") != 0;
     }
-    return (kind->hook != CARRY_HELD && kind->hook != CARRY_SCHEDULED) || cut_post(from, line);
+    if (kind->hook != CARRY_HELD && kind->hook != CARRY_SCHEDULED)
+        return true;
+    /* A post waits for what the list decides; its metadata lead it into no other queue and to no other address. */
+    const char *text = text_at(line, "meta"), *sender = text_at(line, "sender");
+    g_autoptr(json_t) meta = text ? meta_parse(text, strlen(text), NULL) : NULL;
+    List list = {.list_id = from->list_id, .posting_address = from->address};
+    if (!g_str_equal(meta_string(meta, KEY_TO, TO_POSTING), TO_POSTING))
+        return false;
+    g_autofree char *own = moving_post_meta(&list, text_at(line, "message_id"), meta_string(meta, KEY_SENDER, sender));
+    json_object_set_new(line, "meta", json_string(own));
+    return true;
 }
 
 static bool move_row(LeavingFile *from, const CarryKind *kind, json_t *line, GError **error)
@@ -431,22 +428,6 @@ static bool make_list(void *data, List **made, GError **error)
     return true;
 }
 
-static bool begin_list(LeavingFile *from, json_t *line, GError **error)
-{
-    bool in;
-    Moving *moving = from->moving;
-    const char *list_id = text_at(line, "list");
-    if (!list_id)
-        return fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT ": a list without an id", from->line);
-    g_free(from->list_id);
-    from->list_id = g_strdup(list_id);
-    g_free(from->address);
-    from->address = g_strdup(text_at(line, "address"));
-    from->pass = true;
-    return moving_make(moving, list_id, make_list, &(LineMaking){from, line}, &in, error) &&
-           (!in || moving_begin(moving, "all", list_id, MOVING_IN_PORTIONS, &from->pass, error));
-}
-
 /* ---- all ---- */
 
 static bool end_part(LeavingFile *from, GError **error)
@@ -476,8 +457,20 @@ static bool move_any(LeavingFile *from, json_t *line, bool *end, GError **error)
                     number_at(line, "lines"));
     if (*end)
         return end_part(from, error);
-    if (g_str_equal(name, "list"))
-        return end_part(from, error) && begin_list(from, line, error);
+    if (g_str_equal(name, "list")) {
+        bool in;
+        if (!end_part(from, error))
+            return false;
+        if (!list_id)
+            return fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT ": a list without an id", from->line);
+        g_free(from->list_id);
+        from->list_id = g_strdup(list_id);
+        g_free(from->address);
+        from->address = g_strdup(text_at(line, "address"));
+        from->pass = true;
+        return moving_make(from->moving, list_id, make_list, &(LineMaking){from, line}, &in, error) &&
+               (!in || moving_begin(from->moving, "all", list_id, MOVING_IN_PORTIONS, &from->pass, error));
+    }
     /* People of a list stand before it where some lists were exported: they are no lines of the list before. */
     if (!json_object_get(line, "list") && from->list_id) {
         g_autofree char *part = g_steal_pointer(&from->part);

@@ -140,31 +140,6 @@ enum {
     L_SETTINGS
 };
 
-/* The rows of the table, with NULL for columns that an older Mailman has not. Lists with many members and posts come
- * first: where the name of one is a sub-address of another (talk-owner beside talk), the later one is left out. */
-static char *make_query(Mailman3 *from, GError **error)
-{
-    g_autoptr(GString) sql = g_string_new(
-        "SELECT `id`, `list_id`, `list_name`, `mail_host`, `created_at`, `last_post_at`, `post_id`, `volume`, "
-        "`next_digest_number`, `digest_last_sent_at`, moderator_password, ");
-    g_string_append(sql, from->lacks & LACKS_WATERMARK ? "NULL" : "`usenet_watermark`");
-    for (size_t i = 0; i < G_N_ELEMENTS(columns); i++) {
-        bool has;
-        Mailman3Kind kind = columns[i].kind;
-        if (!foreign_has(from->database, "mailinglist", columns[i].name, &has, error))
-            return NULL;
-        if (!has)
-            g_string_append(sql, ", NULL");
-        else if (kind == COLUMN_WORDS || kind == COLUMN_TOPICS)
-            g_string_append_printf(sql, ", %s", columns[i].name);
-        else
-            g_string_append_printf(sql, ", `%s%s`", kind == COLUMN_INTERVAL ? "@since@" : "", columns[i].name);
-    }
-    g_string_append(sql, " FROM mailinglist ORDER BY (SELECT COUNT(*) FROM member m WHERE m.list_id = "
-                         "mailinglist.list_id AND m.role = 1) DESC, `post_id` DESC, list_id");
-    return g_string_free(g_steal_pointer(&sql), FALSE);
-}
-
 /* ---- settings ---- */
 
 /* Lines of words; NULL, told: the pickle cannot be read. */
@@ -437,8 +412,28 @@ static bool take_rest(Mailman3 *from, ForeignRows *rows, void *data, GError **er
 
 bool mm_lists(Mailman3 *from, GError **error)
 {
-    g_autofree char *sql = make_query(from, error);
-    return sql && mm_each(from, sql, NULL, take_list, NULL, error) &&
+    /* The rows of the table, with NULL for columns that an older Mailman has not. Lists with many members and posts
+     * come first: where the name of one is a sub-address of another (talk-owner beside talk), the later one is left
+     * out. */
+    g_autoptr(GString) sql = g_string_new(
+        "SELECT `id`, `list_id`, `list_name`, `mail_host`, `created_at`, `last_post_at`, `post_id`, `volume`, "
+        "`next_digest_number`, `digest_last_sent_at`, moderator_password, ");
+    g_string_append(sql, from->lacks & LACKS_WATERMARK ? "NULL" : "`usenet_watermark`");
+    for (size_t i = 0; i < G_N_ELEMENTS(columns); i++) {
+        bool has;
+        Mailman3Kind kind = columns[i].kind;
+        if (!foreign_has(from->database, "mailinglist", columns[i].name, &has, error))
+            return false;
+        if (!has)
+            g_string_append(sql, ", NULL");
+        else if (kind == COLUMN_WORDS || kind == COLUMN_TOPICS)
+            g_string_append_printf(sql, ", %s", columns[i].name);
+        else
+            g_string_append_printf(sql, ", `%s%s`", kind == COLUMN_INTERVAL ? "@since@" : "", columns[i].name);
+    }
+    g_string_append(sql, " FROM mailinglist ORDER BY (SELECT COUNT(*) FROM member m WHERE m.list_id = "
+                         "mailinglist.list_id AND m.role = 1) DESC, `post_id` DESC, list_id");
+    return mm_each(from, sql->str, NULL, take_list, NULL, error) &&
            mm_each(from, "SELECT `list_id` FROM mailinglist ORDER BY list_id", NULL, take_rest, NULL, error);
 }
 

@@ -168,17 +168,6 @@ static bool push_long(Machine *machine, unsigned size_bytes)
     return push_integer(machine, PICKLE_INTEGER, (int64_t)number);
 }
 
-/* "12", "12L", "00" and "01" for no and yes. */
-static bool push_integer_line(Machine *machine)
-{
-    g_autofree char *line = take_line(machine);
-    if (!line)
-        return false;
-    if (strcmp(line, "00") == 0 || strcmp(line, "01") == 0)
-        return push_integer(machine, PICKLE_BOOL, line[1] == '1');
-    return push_integer(machine, PICKLE_INTEGER, g_ascii_strtoll(line, NULL, 10));
-}
-
 static bool push_float(Machine *machine, double number)
 {
     PickleValue *value = make(machine, PICKLE_FLOAT);
@@ -186,35 +175,15 @@ static bool push_float(Machine *machine, double number)
     return push(machine, value);
 }
 
-static bool push_float_bytes(Machine *machine)
-{
-    const unsigned char *taken = take(machine, 8);
-    uint64_t bits = 0;
-    double number;
-    for (unsigned i = 0; taken && i < 8; i++)
-        bits = bits << 8 | taken[i];
-    memcpy(&number, &bits, sizeof number);
-    return taken && push_float(machine, number);
-}
-
-static bool push_float_line(Machine *machine)
-{
-    g_autofree char *line = take_line(machine);
-    return line && push_float(machine, g_ascii_strtod(line, NULL));
-}
-
-static bool push_bytes(Machine *machine, PickleType type, const void *bytes, size_t length)
-{
-    PickleValue *value = make(machine, type);
-    value->bytes = g_string_new_len(bytes, (gssize)length);
-    return push(machine, value);
-}
-
 static bool push_counted(Machine *machine, PickleType type, unsigned size_bytes)
 {
     uint64_t count;
     const unsigned char *taken = take_number(machine, size_bytes, &count) ? take(machine, count) : NULL;
-    return taken && push_bytes(machine, type, taken, count);
+    if (!taken)
+        return false;
+    PickleValue *value = make(machine, type);
+    value->bytes = g_string_new_len((const char *)taken, (gssize)count);
+    return push(machine, value);
 }
 
 /* A str of Python 2 as its repr() is: in quotes, with escapes. */
@@ -246,18 +215,6 @@ static bool push_quoted_line(Machine *machine)
     return push(machine, value);
 }
 
-/* A character as UTF-8 has it, lone surrogates too. */
-static void append_character(GString *text, uint32_t character)
-{
-    if (character >= 0xd800 && character < 0xe000) {
-        g_string_append_c(text, (char)(0xe0 | character >> 12));
-        g_string_append_c(text, (char)(0x80 | (character >> 6 & 0x3f)));
-        g_string_append_c(text, (char)(0x80 | (character & 0x3f)));
-    } else if (character < 0x110000) {
-        g_string_append_unichar(text, character);
-    }
-}
-
 /* Latin-1 with \uXXXX and \UXXXXXXXX. */
 static bool push_escaped_line(Machine *machine)
 {
@@ -274,7 +231,13 @@ static bool push_escaped_line(Machine *machine)
             at += 1 + digits;
         else
             character = (unsigned char)*at;
-        append_character(text, character);
+        if (character >= 0xd800 && character < 0xe000) { /* a lone surrogate, as UTF-8 would have it */
+            g_string_append_c(text, (char)(0xe0 | character >> 12));
+            g_string_append_c(text, (char)(0x80 | (character >> 6 & 0x3f)));
+            g_string_append_c(text, (char)(0x80 | (character & 0x3f)));
+        } else if (character < 0x110000) {
+            g_string_append_unichar(text, character);
+        }
     }
     PickleValue *value = make(machine, PICKLE_TEXT);
     value->bytes = text;
@@ -338,20 +301,15 @@ static bool add_last(Machine *machine, unsigned count)
 
 /* ---- classes and objects ---- */
 
-static bool is_taken(const Machine *machine, const char *name)
-{
-    for (const char *const *class = machine->classes; class && *class; class ++)
-        if (g_str_has_suffix(*class, ".") ? g_str_has_prefix(name, *class) : strcmp(name, *class) == 0)
-            return true;
-    return false;
-}
-
 static bool push_class(Machine *machine, const char *module, const char *name)
 {
     g_autofree char *class = g_strconcat(module, ".", name, NULL), *shown = g_utf8_make_valid(class, -1);
+    bool taken = false;
     if (strlen(class) > CLASS_MOST)
         return refuse(machine, "the name of a class is too long");
-    if (!is_taken(machine, class))
+    for (const char *const *one = machine->classes; one && *one && !taken; one++)
+        taken = g_str_has_suffix(*one, ".") ? g_str_has_prefix(class, *one) : strcmp(class, *one) == 0;
+    if (!taken)
         return fail(machine->error, FAIL_NEVER, "byte %zu of the pickle: it has a %s, which is not taken", machine->at,
                     shown);
     PickleValue *value = make(machine, PICKLE_OBJECT);
@@ -365,22 +323,6 @@ static bool push_class_lines(Machine *machine)
     return name && push_class(machine, module, name);
 }
 
-static bool push_class_of_stack(Machine *machine)
-{
-    PickleValue *name = pop(machine), *module = name ? pop(machine) : NULL;
-    if (!module)
-        return false;
-    if (!pickle_string(name) || !pickle_string(module))
-        return refuse(machine, "the name of a class is no text");
-    return push_class(machine, module->bytes->str, name->bytes->str);
-}
-
-/* In protocols 0 and 1 an object is made by a function, of its class and that of its base. */
-static bool is_maker(const PickleValue *class)
-{
-    return g_str_has_suffix(class->bytes->str, "._reconstructor") || g_str_has_suffix(class->bytes->str, ".__newobj__");
-}
-
 /* Puts an object of class in the place of class and arguments. */
 static bool push_object(Machine *machine, PickleValue *class, PickleValue *arguments)
 {
@@ -388,7 +330,10 @@ static bool push_object(Machine *machine, PickleValue *class, PickleValue *argum
         return false;
     if (class->type != PICKLE_OBJECT)
         return refuse(machine, "something is made of what is no class");
-    if (is_maker(class) && arguments->type == PICKLE_LIST && arguments->items->len > 0) {
+    /* In protocols 0 and 1 an object is made by a function, of its class and that of its base. */
+    bool by_maker = g_str_has_suffix(class->bytes->str, "._reconstructor") ||
+                    g_str_has_suffix(class->bytes->str, ".__newobj__");
+    if (by_maker && arguments->type == PICKLE_LIST && arguments->items->len > 0) {
         const PickleValue *first = arguments->items->pdata[0];
         if (first->type == PICKLE_OBJECT)
             class = (PickleValue *)first;
@@ -416,17 +361,6 @@ static bool make_instance(Machine *machine, bool named)
     if (!class)
         return refuse(machine, "a class is missing");
     return push_items(machine, PICKLE_LIST, g_steal_pointer(&items)) && push_object(machine, class, pop(machine));
-}
-
-static bool build(Machine *machine)
-{
-    PickleValue *state = pop(machine), *value = state ? top(machine) : NULL;
-    if (!value)
-        return false;
-    if (value->type != PICKLE_OBJECT)
-        return refuse(machine, "a state belongs to what is no object");
-    value->state = state;
-    return true;
 }
 
 /* ---- memory ---- */
@@ -461,11 +395,15 @@ static bool by_line(Machine *machine, bool (*act)(Machine *, uint64_t))
 
 static bool run_number(Machine *machine, unsigned char code, bool *known)
 {
-    uint64_t number;
+    uint64_t number = 0;
     switch (code) {
     case 'I':
-    case 'L':
-        return push_integer_line(machine);
+    case 'L': { /* "12", "12L", "00" and "01" for no and yes */
+        g_autofree char *line = take_line(machine);
+        bool flag = line && (strcmp(line, "00") == 0 || strcmp(line, "01") == 0);
+        return line && (flag ? push_integer(machine, PICKLE_BOOL, line[1] == '1')
+                             : push_integer(machine, PICKLE_INTEGER, g_ascii_strtoll(line, NULL, 10)));
+    }
     case 'J':
         return take_number(machine, 4, &number) && push_integer(machine, PICKLE_INTEGER, (int32_t)number);
     case 'K':
@@ -476,10 +414,18 @@ static bool run_number(Machine *machine, unsigned char code, bool *known)
         return push_long(machine, 1);
     case 0x8b:
         return push_long(machine, 4);
-    case 'F':
-        return push_float_line(machine);
-    case 'G':
-        return push_float_bytes(machine);
+    case 'F': {
+        g_autofree char *line = take_line(machine);
+        return line && push_float(machine, g_ascii_strtod(line, NULL));
+    }
+    case 'G': { /* the highest byte first */
+        const unsigned char *taken = take(machine, 8);
+        double value;
+        for (unsigned i = 0; taken && i < 8; i++)
+            number = number << 8 | taken[i];
+        memcpy(&value, &number, sizeof value);
+        return taken && push_float(machine, value);
+    }
     case 'N':
         return push(machine, make(machine, PICKLE_NONE));
     case 0x88:
@@ -558,8 +504,14 @@ static bool run_object(Machine *machine, unsigned char code, bool *known)
     switch (code) {
     case 'c':
         return push_class_lines(machine);
-    case 0x93:
-        return push_class_of_stack(machine);
+    case 0x93: {
+        const PickleValue *name = pop(machine), *module = name ? pop(machine) : NULL;
+        if (!module)
+            return false;
+        if (!pickle_string(name) || !pickle_string(module))
+            return refuse(machine, "the name of a class is no text");
+        return push_class(machine, module->bytes->str, name->bytes->str);
+    }
     case 'R':
     case 0x81:
         return make_object(machine, false);
@@ -569,8 +521,15 @@ static bool run_object(Machine *machine, unsigned char code, bool *known)
         return make_instance(machine, true);
     case 'o':
         return make_instance(machine, false);
-    case 'b':
-        return build(machine);
+    case 'b': {
+        PickleValue *state = pop(machine), *value = state ? top(machine) : NULL;
+        if (!value)
+            return false;
+        if (value->type != PICKLE_OBJECT)
+            return refuse(machine, "a state belongs to what is no object");
+        value->state = state;
+        return true;
+    }
     default:
         *known = false;
         return false;
@@ -626,23 +585,10 @@ static bool run_stack(Machine *machine, unsigned char code, bool *known)
     }
 }
 
-static bool run(Machine *machine)
+Pickle *pickle_read(const void *bytes, size_t length, const char *const *classes, GError **error)
 {
     static bool (*const kinds[])(Machine *, unsigned char, bool *) = {run_text,   run_memory, run_collection,
                                                                       run_number, run_object, run_stack};
-    const unsigned char *code = take(machine, 1);
-    if (!code)
-        return false;
-    for (size_t kind = 0; kind < G_N_ELEMENTS(kinds); kind++) {
-        bool known = true, done = kinds[kind](machine, *code, &known);
-        if (known)
-            return done;
-    }
-    return refuse(machine, "it has an instruction that is not taken");
-}
-
-Pickle *pickle_read(const void *bytes, size_t length, const char *const *classes, GError **error)
-{
     g_autoptr(Pickle) pickle = g_new0(Pickle, 1);
     g_autoptr(GPtrArray) stack = g_ptr_array_new();
     g_autoptr(GHashTable) memory = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -656,8 +602,18 @@ Pickle *pickle_read(const void *bytes, size_t length, const char *const *classes
                        .memory = memory,
                        .error = &fault};
     bool sound = true;
-    while (sound && !machine.stopped)
-        sound = run(&machine);
+    while (sound && !machine.stopped) {
+        const unsigned char *code = take(&machine, 1);
+        bool known = false;
+        for (size_t kind = 0; code && kind < G_N_ELEMENTS(kinds) && !known; kind++) {
+            known = true;
+            sound = kinds[kind](&machine, *code, &known);
+        }
+        if (!code)
+            sound = false;
+        else if (!known)
+            sound = refuse(&machine, "it has an instruction that is not taken");
+    }
     pickle->root = sound ? pop(&machine) : NULL;
     if (pickle->root)
         return g_steal_pointer(&pickle);

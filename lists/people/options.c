@@ -159,18 +159,6 @@ static bool read_language(MemberOptions *options, const char *value, GError **er
     return true;
 }
 
-static bool read_choice(Preferences *wanted, const OptionChoice *choice, const char *value, GError **error)
-{
-    g_autofree char *allowed = NULL;
-    for (int at = 0; choice->values[at]; at++)
-        if (g_ascii_strcasecmp(choice->values[at], value) == 0) {
-            *number_of(wanted, choice) = at;
-            return true;
-        }
-    allowed = g_strjoinv(", ", (char **)choice->values);
-    return fail(error, FAIL_NEVER, "%s: found \"%s\"; allowed: %s", choice->name, value, allowed);
-}
-
 static bool read_topics(MemberOptions *options, const char *value, GError **error)
 {
     char **names = read_names(value, error);
@@ -213,9 +201,17 @@ bool option_read(MemberOptions *options, const char *name, const char *value, GE
 {
     g_autoptr(GString) names = g_string_new(NULL);
     for (size_t at = 0; at < G_N_ELEMENTS(choices); at++) {
-        if (g_ascii_strcasecmp(choices[at].name, name) == 0)
-            return read_choice(&options->wanted, &choices[at], value, error);
-        g_string_append_printf(names, "%s, ", choices[at].name);
+        const OptionChoice *choice = &choices[at];
+        g_string_append_printf(names, "%s, ", choice->name);
+        if (g_ascii_strcasecmp(choice->name, name) != 0)
+            continue;
+        for (int number = 0; choice->values[number]; number++)
+            if (g_ascii_strcasecmp(choice->values[number], value) == 0) {
+                *number_of(&options->wanted, choice) = number;
+                return true;
+            }
+        g_autofree char *allowed = g_strjoinv(", ", (char **)choice->values);
+        return fail(error, FAIL_NEVER, "%s: found \"%s\"; allowed: %s", choice->name, value, allowed);
     }
     for (size_t at = 0; at < G_N_ELEMENTS(others); at++) {
         if (g_ascii_strcasecmp(others[at].name, name) == 0)

@@ -194,22 +194,6 @@ static bool read_all(Refresh *refresh, bool empty, GError **error)
     return true;
 }
 
-static bool follow(Refresh *refresh, GError **error)
-{
-    Store *store = refresh->run->store;
-    const char *list_id = refresh->list->list_id;
-    int64_t of_list, of_site;
-    g_autoptr(GHashTable) memory = pattern_memory_new();
-    g_autoptr(GHashTable) domains = own_address_domains(store, error);
-    if (!domains || !ban_count(store, list_id, &of_list, error) || !ban_count(store, NULL, &of_site, error))
-        return false;
-    refresh->domains = domains;
-    refresh->ban_memory = memory;
-    refresh->bans = of_list + of_site > 0;
-    return carry_out_all(refresh, notice_left, error) && carry_out_all(refresh, take_page, error) &&
-           carry_out_all(refresh, drop_page, error);
-}
-
 /* The owners are told when the source begins to fail, and when it works again. */
 static bool tell_owners(const Refresh *refresh, Work *work, const char *before, GError **error)
 {
@@ -264,28 +248,37 @@ static bool write_end(const Refresh *refresh, GError **error)
 
 static bool refresh_by(const SourceRun *run, MemberSource *source, bool empty, SourceResult *result, GError **error)
 {
+    Store *store = run->store;
+    int64_t of_list, of_site;
     g_autoptr(GPtrArray) came = g_ptr_array_new(), went = g_ptr_array_new();
+    g_autoptr(GHashTable) memory = pattern_memory_new(), domains = NULL;
     *result = (SourceResult){0};
-    g_autoptr(List) list = list_by_id(run->store, source->list_id, error);
-    if (!list || !source_begin(run->store, source, clock_now(), error))
+    g_autoptr(List) list = list_by_id(store, source->list_id, error);
+    if (!list || !source_begin(store, source, clock_now(), error))
         return false;
-    g_autoptr(SourceStage) stage = source_stage_open(run->store, source, error);
+    g_autoptr(SourceStage) stage = source_stage_open(store, source, error);
     Refresh refresh = {.run = run,
                        .source = source,
                        .result = result,
                        .stage = stage,
                        .list = list,
+                       .ban_memory = memory,
                        .silent = empty,
                        .now = source->tried_at,
                        .came = came,
                        .went = went};
     if (!stage || !read_all(&refresh, empty, error))
         return false;
-    if (result->fault || result->cut)
+    if (result->fault || result->cut) {
         g_clear_pointer(&stage, source_stage_free);
-    else if (!follow(&refresh, error))
+        return write_end(&refresh, error);
+    }
+    refresh.domains = domains = own_address_domains(store, error);
+    if (!domains || !ban_count(store, list->list_id, &of_list, error) || !ban_count(store, NULL, &of_site, error))
         return false;
-    return write_end(&refresh, error);
+    refresh.bans = of_list + of_site > 0;
+    return carry_out_all(&refresh, notice_left, error) && carry_out_all(&refresh, take_page, error) &&
+           carry_out_all(&refresh, drop_page, error) && write_end(&refresh, error);
 }
 
 bool source_refresh(const SourceRun *run, MemberSource *source, SourceResult *result, GError **error)

@@ -158,13 +158,6 @@ typedef struct ShadowOutcome {
     GBytes *octets;         /* the copy of the recipient that was asked for; NULL: there is none */
 } ShadowOutcome;
 
-static void outcome_clear(ShadowOutcome *outcome)
-{
-    g_clear_pointer(&outcome->reasons, g_free);
-    g_clear_pointer(&outcome->recipients, g_hash_table_unref);
-    g_clear_pointer(&outcome->octets, g_bytes_unref);
-}
-
 static const TrialSide *side_of(Shadow *shadow, const char *list_id, GError **error)
 {
     int64_t now = clock_now(), used = INT64_MAX;
@@ -319,7 +312,9 @@ typedef struct Pair {
 
 static void pair_clear(Pair *pair)
 {
-    outcome_clear(&pair->ours);
+    g_free(pair->ours.reasons);
+    g_clear_pointer(&pair->ours.recipients, g_hash_table_unref);
+    g_clear_pointer(&pair->ours.octets, g_bytes_unref);
     json_decref(pair->line);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Pair, pair_clear)

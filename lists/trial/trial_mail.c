@@ -315,35 +315,28 @@ static bool read_refused(TrialMails *mails, TrialMail *mail, GError **error)
     return true;
 }
 
-typedef bool TrialRead(TrialMails *mails, TrialMail *mail, GError **error);
-
-/* The next to arrive; of one time, a file of the archive goes first, and what was refused last. */
-static TrialRead *find_next(const TrialMails *mails)
-{
-    int64_t earliest = G_MAXINT64;
-    TrialRead *next = NULL;
-    if (mails->files && mails->file < archive_files_count(mails->files)) {
-        next = read_file;
-        earliest = arrival_at(mails, mails->file);
-    }
-    if (mails->held < mails->waiting->len) {
-        const int64_t arrival = g_array_index(mails->waiting, TrialWaiting, mails->held).arrival;
-        next = !next || arrival < earliest ? read_held : next;
-        earliest = MIN(arrival, earliest);
-    }
-    if (mails->at_refused < mails->refused->len) {
-        const char *name = mails->refused->pdata[mails->at_refused];
-        next = !next || g_ascii_strtoll(name, NULL, 10) < earliest ? read_refused : next;
-    }
-    return next;
-}
-
 bool trial_mails_next(TrialMails *mails, TrialMail *mail, bool *more, GError **error)
 {
     while ((*more = trial_mails_count(mails) > 0)) {
+        /* The next to arrive; of one time, a file of the archive goes first, and what was refused last. */
+        int64_t earliest = G_MAXINT64;
+        bool (*next)(TrialMails *, TrialMail *, GError **) = NULL;
+        if (mails->files && mails->file < archive_files_count(mails->files)) {
+            next = read_file;
+            earliest = arrival_at(mails, mails->file);
+        }
+        if (mails->held < mails->waiting->len) {
+            const int64_t arrival = g_array_index(mails->waiting, TrialWaiting, mails->held).arrival;
+            next = !next || arrival < earliest ? read_held : next;
+            earliest = MIN(arrival, earliest);
+        }
+        if (mails->at_refused < mails->refused->len) {
+            const char *name = mails->refused->pdata[mails->at_refused];
+            next = !next || g_ascii_strtoll(name, NULL, 10) < earliest ? read_refused : next;
+        }
         trial_mail_clear(mail);
         *mail = (TrialMail){0};
-        if (!find_next(mails)(mails, mail, error))
+        if (!next(mails, mail, error))
             return false;
         if (mail->octets)
             return true;
