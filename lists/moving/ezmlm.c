@@ -119,7 +119,7 @@ static bool add_word(ListFolder *from, const char *address, void *data, GError *
     return true;
 }
 
-/* Who may post, by modpost, modpostonly and subpostonly. */
+/* Set who may post, by modpost, modpostonly and subpostonly. */
 static bool set_posting(ListFolder *from, GPtrArray *settings, GError **error)
 {
     const char *editor = g_hash_table_lookup(from->texts, "editor");

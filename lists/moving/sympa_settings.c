@@ -118,7 +118,7 @@ SympaSend sympa_send(const GPtrArray *config)
     return (SympaSend){NULL, "hold", "hold", false, false, "every post waits for a moderator"};
 }
 
-/* Who may post. */
+/* Set who may post. */
 static bool set_posting(const SympaList *list, GPtrArray *settings, GError **error)
 {
     const SympaSend send = sympa_send(list->config);
@@ -190,7 +190,7 @@ static const Scenario reviews[] = {
     {NULL, NULL, NULL},
 };
 
-/* Who may join, leave, and see the list and its members. */
+/* Set who may join, leave, and see the list and its members. */
 static void set_access(const SympaList *list, GPtrArray *settings)
 {
     const MovingSetting unknown_join = {"subscription_policy", NULL, (char *)"confirm_then_moderate"},
@@ -245,7 +245,7 @@ static void set_prefix(const SympaList *list, GPtrArray *settings)
                      subject ? g_strdup_printf("[%s] ", prefix->str) : g_strdup(""));
 }
 
-/* What is one value: the size, the language and such. */
+/* Set what is one value: the size, the language and the like. */
 static void set_values(const SympaList *list, GPtrArray *settings)
 {
     const char *size = value_of(list, "max_size"), *lang = value_of(list, "lang");
@@ -401,8 +401,8 @@ static const struct {
     {"web_archive", "access"},
 };
 
-/* Tell what has no equal here. Of a paragraph that can stand there once, Sympa looks at the last; lines below one with a
- * value mean nothing. */
+/* Tell what has no equal here. Of a paragraph that can stand there once, Sympa looks at the last; lines below one with
+ * a value mean nothing. */
 static void tell_rest(const SympaList *list)
 {
     Moving *moving = list->sympa->moving;

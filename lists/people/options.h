@@ -16,8 +16,8 @@
  *   topics NAME,... | all       posts of these topics alone: boats,"new cars"
  *   nonmatching on | off        besides, posts of no topic
  *
- * The case of a topic's name does not matter. A name with a blank, a comma or an equals sign stands in double quotes, in
- * which a byte behind a backslash stands for itself.
+ * The case of a topic's name does not matter. A name with a blank, a comma or an equals sign stands in double quotes,
+ * in which a byte behind a backslash stands for itself.
  */
 #include "lists/people/subscription.h"
 #include "lists/work.h"

@@ -526,7 +526,7 @@ static void add_asked(GPtrArray *all, const char *key, const char *mend, const j
     say_since(one, count, text_of(asked, "since"));
 }
 
-/* What moderators have to decide, and what came in too great a number. */
+/* Add what moderators have to decide, and what came in too great a number. */
 static void add_people(GPtrArray *all, const json_t *state)
 {
     static const char *const held[] = {N_("{{count}} post is held for a moderator"),

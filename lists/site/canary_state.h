@@ -47,7 +47,7 @@ GArray *canary_state(Store *store, const char *host, GError **error);
 GArray *canary_state_of(const GPtrArray *rows);
 
 /* Note over which kind of address a mail for the list came in that peer (KEY_PEER) handed in by LMTP, as the runner in
- * sees it. Do nothing when it is none of these mails, or came over neither kind, or with [watch] both_families = no. The
- * error is that of the store. */
+ * sees it. Do nothing when it is none of these mails, or came over neither kind, or with [watch] both_families = no.
+ * The error is that of the store. */
 bool canary_door_note(Store *store, const Config *config, const char *list_id, const char *peer, int64_t now,
                       GError **error);

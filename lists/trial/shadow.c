@@ -33,8 +33,8 @@
 
 static const ShadowLimits limits = {.bytes = UINT64_C(1) << 30, .posts = 100000, .done = 100000};
 
-/* A list as rules see it: a copy in a store of its own (doc/try.md), so that nothing is written into that of the site. It
- * is made when a post of the list comes, and again when it is ten minutes old. */
+/* A list as rules see it: a copy in a store of its own (doc/try.md), so that nothing is written into that of the site.
+ * It is made when a post of the list comes, and again when it is ten minutes old. */
 typedef struct Side {
     TrialSide side;
     int64_t made, used;
@@ -150,7 +150,7 @@ bool shadow_take(Shadow *shadow, ShadowMail *mail, GError **error)
 
 /* ---- what we would do ---- */
 
-/* What would become of a post here. */
+/* Judge what would become of a post here. */
 typedef struct ShadowOutcome {
     TrialFate fate;
     char *reasons;          /* why it was not accepted; "": it was */

@@ -148,14 +148,14 @@ static void get_one(Call *call)
 }
 
 /* End a change of the user that the path names: when done is true, commit it. Else an address that is missing, or
- * another user's, is a wrong parameter here (400). False: it was answered. */
-static bool finish(Call *call, Work *work, bool done, GError *error)
+ * another user's, is a wrong parameter here (400); *error is taken. False: it was answered. */
+static bool finish(Call *call, Work *work, bool done, GError **error)
 {
     if (done)
         return rest_commit(call, work);
-    if (g_error_matches(error, FAIL, FAIL_EXISTS) || g_error_matches(error, FAIL, FAIL_MISSING))
-        error->code = FAIL_NEVER;
-    rest_fail(call, error);
+    if (g_error_matches(*error, FAIL, FAIL_EXISTS) || g_error_matches(*error, FAIL, FAIL_MISSING))
+        (*error)->code = FAIL_NEVER;
+    rest_fail(call, g_steal_pointer(error));
     return false;
 }
 
@@ -168,7 +168,7 @@ static void change(Call *call)
     g_autoptr(User) user = work ? find_user(call) : NULL;
     bool done = user && read_change(call, "cleartext_password", &wanted) &&
                 people_change(work, user->id, &wanted, &error);
-    if (finish(call, work, done, error))
+    if (finish(call, work, done, &error))
         answer_empty(call, 204);
 }
 
@@ -177,7 +177,7 @@ static void delete (Call *call)
     GError *error = NULL;
     g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
     g_autoptr(User) user = work ? find_user(call) : NULL;
-    if (finish(call, work, user && people_remove(work, user->id, &error), error))
+    if (finish(call, work, user && people_remove(work, user->id, &error), &error))
         answer_empty(call, 204);
 }
 
@@ -230,7 +230,7 @@ static void post_address(Call *call)
     g_autoptr(User) user = work ? find_user(call) : NULL;
     bool done = user && form_bool(call, "absorb_existing", &absorb) &&
                 people_link(work, user->id, email, form_text(call, "display_name"), absorb, &error);
-    if (finish(call, work, done, error))
+    if (finish(call, work, done, &error))
         answer_created(call, "addresses/%s", name);
 }
 
@@ -253,7 +253,7 @@ static void post_preferred(Call *call)
     GError *error = NULL;
     g_autoptr(Work) work = form_expect(call, "email", "") ? rest_begin(call) : NULL;
     g_autoptr(User) user = work ? find_user(call) : NULL;
-    if (!finish(call, work, user && people_prefer(work, user->id, form_text(call, "email"), &error), error))
+    if (!finish(call, work, user && people_prefer(work, user->id, form_text(call, "email"), &error), &error))
         return;
     g_autofree char *lower = g_utf8_strdown(form_text(call, "email"), -1), *name = segment(lower);
     answer_created(call, "addresses/%s", name);
@@ -266,7 +266,7 @@ static void delete_preferred(Call *call)
     g_autoptr(User) user = work ? find_user(call) : NULL;
     if (user && !user->preferred)
         answer_refusal(call, 404, "The user has no preferred address");
-    else if (finish(call, work, user && people_prefer(work, user->id, NULL, &error), error))
+    else if (finish(call, work, user && people_prefer(work, user->id, NULL, &error), &error))
         answer_empty(call, 204);
 }
 

@@ -44,8 +44,8 @@ static bool read_count(Store *store, int64_t list, const char *domain, const Bou
 static bool write_count(Store *store, int64_t list, const char *domain, const BounceBrakeEvent *event,
                         const BrakeCount *count, GError **error)
 {
-    /* A new row needs room among those of the list. Without the row of a brake that has closed it would close again, and
-     * dead mailboxes would never get their points; but such rows must leave room for others. */
+    /* A new row needs room among those of the list. Without the row of a brake that has closed it would close again,
+     * and dead mailboxes would never get their points; but such rows must leave room for others. */
     return (count->known ||
             query_run(store, error, NULL,
                       "DELETE FROM bounce_brake WHERE list = $1 AND (SELECT count(*) FROM bounce_brake b "

@@ -134,8 +134,7 @@ def order(name, includes):
 CIRCLES = [
     {"base/config", "base/config_check", "base/config_table"},
     {"lists/change", "lists/making/family", "lists/making/setting_check", "lists/making/style", "lists/people/ban"},
-    {"lists/people/confirm", "lists/people/departure", "lists/people/leave", "lists/people/leave_brake",
-     "lists/people/options", "lists/people/people", "lists/people/subscription", "lists/posts/held_post"},
+    {"lists/people/leave", "lists/people/leave_brake", "lists/people/subscription"},
     {"lists/trial/trial", "lists/trial/trial_judge", "lists/trial/trial_mail"},
     {"master/group", "master/pause", "master/sampler", "master/scaler", "master/supervisor", "master/worker"},
     {"posting/authenticity", "posting/authors", "posting/loop", "posting/post", "posting/rule"},
