@@ -3,7 +3,7 @@
 #pragma once
 /*
  * Make a connection to PostgreSQL, notice that it was lost, make it anew, run statements over it, and turn the server's
- * faults into errors. For store_pgsql.c and pgsql_transaction.c alone.
+ * faults into errors; begin and end transactions, with their locks and keys. For store_pgsql.c alone.
  *
  * Errors: FAIL_LATER: the server cannot be reached, or a statement failed. FAIL_EXISTS: a statement would have made a
  * second row with the same key. FAIL_CONFIG: the server or the database is of no use for Listrunner.
@@ -132,3 +132,24 @@ bool pgsql_settle(PgsqlConnection *self, GError **error);
 bool pgsql_sync(PgsqlConnection *self);
 PGresult *pgsql_next_answer(PgsqlConnection *self);
 void pgsql_end_pipeline(PgsqlConnection *self);
+
+/* ---- transactions ---- */
+
+/* Functions of StoreDriver; driver.h says what each does. */
+bool pgsql_is_sound(void *connection);
+bool pgsql_in_transaction(void *connection);
+bool pgsql_begin(void *connection, GError **error);
+bool pgsql_begin_lists(void *connection, const int64_t *lists, size_t count, bool people, GError **error);
+bool pgsql_lock_site(void *connection, GError **error);
+bool pgsql_commit(void *connection, GError **error);
+bool pgsql_commit_unknown(void *connection);
+void pgsql_rollback(void *connection);
+void pgsql_expect_bulk(void *connection);
+bool pgsql_key(void *connection, int64_t *key, GError **error);
+bool pgsql_keys_above(void *connection, int64_t key, GError **error);
+
+/* Before a statement with parameters is sent without waiting: begin the transaction if it is not yet, and let no more
+ * than a few hundred be on their way. */
+bool pgsql_room(PgsqlConnection *self, GError **error);
+/* Send a text without waiting, or let it travel with the begin of the transaction. */
+bool pgsql_later_text(PgsqlConnection *self, const char *sql, GError **error);

@@ -170,18 +170,6 @@ static char *ask(PGconn *server)
     return fault;
 }
 
-/* The servers of a connection string are told apart by host and port. */
-static void add_fault(const PgsqlReach *reach, unsigned at, GString *faults, const char *fault)
-{
-    const char *host = item(reach->hosts, at), *port = item(reach->ports, at);
-    if (faults->len > 0)
-        g_string_append(faults, "; ");
-    if (reach->count > 1)
-        g_string_append_printf(faults, "%s%s%s: ", host ? host : item(reach->addresses, at), port && *port ? ":" : "",
-                               port ? port : "");
-    g_string_append(faults, fault);
-}
-
 static void *attempt(void *data)
 {
     PgsqlReach *reach = data;
@@ -194,7 +182,14 @@ static void *attempt(void *data)
         g_autofree char *fault = ask(server);
         if (!fault)
             break;
-        add_fault(reach, at, faults, fault);
+        /* The servers of a connection string are told apart by host and port. */
+        const char *host = item(reach->hosts, at), *port = item(reach->ports, at);
+        if (faults->len > 0)
+            g_string_append(faults, "; ");
+        if (reach->count > 1)
+            g_string_append_printf(faults, "%s%s%s: ", host ? host : item(reach->addresses, at),
+                                   port && *port ? ":" : "", port ? port : "");
+        g_string_append(faults, fault);
         g_clear_pointer(&server, libpq.PQfinish);
     }
     g_mutex_lock(&reach->lock);

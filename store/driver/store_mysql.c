@@ -8,13 +8,16 @@
  */
 #include "store/driver/driver.h"
 
-#include <mysqld_error.h>
-#include <errmsg.h>
 #include <limits.h>
+#include <mysql.h>
+
+#include <errmsg.h>
+#include <mysqld_error.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "store/driver/libmariadb.h"
+#include "store/driver/library.h"
 
 #define FETCH_ROWS 100
 #define CONNECT_SECONDS 10
@@ -53,6 +56,54 @@ typedef struct MysqlStatement {
     MYSQL_BIND *results;
     bool running;
 } MysqlStatement;
+
+/* ---- the library ---- */
+
+/* MariaDB's client library, which speaks to MySQL too, is loaded when a process opens its first database of either: to
+ * move from a list manager that keeps its data there, or for members who come from there (lists/sources/source.h). Its
+ * functions bear their own names: libmariadb.mysql_query(server, sql). */
+#define LIBMARIADB_FUNCTIONS(X) \
+    X(mysql_close)              \
+    X(mysql_errno)              \
+    X(mysql_error)              \
+    X(mysql_init)               \
+    X(mysql_optionsv)           \
+    X(mysql_query)              \
+    X(mysql_real_connect)       \
+    X(mysql_stmt_attr_set)      \
+    X(mysql_stmt_bind_param)    \
+    X(mysql_stmt_bind_result)   \
+    X(mysql_stmt_close)         \
+    X(mysql_stmt_errno)         \
+    X(mysql_stmt_error)         \
+    X(mysql_stmt_execute)       \
+    X(mysql_stmt_fetch)         \
+    X(mysql_stmt_fetch_column)  \
+    X(mysql_stmt_field_count)   \
+    X(mysql_stmt_free_result)   \
+    X(mysql_stmt_init)          \
+    X(mysql_stmt_param_count)   \
+    X(mysql_stmt_prepare)
+
+static struct {
+#define LIBMARIADB_MEMBER(name) __typeof__(name) *name;
+    LIBMARIADB_FUNCTIONS(LIBMARIADB_MEMBER)
+#undef LIBMARIADB_MEMBER
+} libmariadb; /* empty before libmariadb_load() */
+
+static const LibraryFunction functions[] = {
+#define ROW(name) {#name, offsetof(__typeof__(libmariadb), name)},
+    LIBMARIADB_FUNCTIONS(ROW)
+#undef ROW
+};
+
+static bool libmariadb_load(GError **error)
+{
+    static bool loaded;
+    static const Library library = {"libmariadb.so.3", "MariaDB and MySQL", "libmariadb3", functions,
+                                    G_N_ELEMENTS(functions)};
+    return loaded || (loaded = library_load(&library, &libmariadb, error));
+}
 
 /* ---- where it is ---- */
 
@@ -267,22 +318,6 @@ static void my_finalize(void *statement)
     g_free(self);
 }
 
-/* Every value is read as bytes, the short ones with the row. */
-static void make_columns(MysqlStatement *self)
-{
-    self->columns = libmariadb.mysql_stmt_field_count(self->statement);
-    self->column = g_new0(MysqlColumn, self->columns);
-    self->results = g_new0(MYSQL_BIND, self->columns);
-    for (unsigned i = 0; i < self->columns; i++) {
-        MysqlColumn *column = &self->column[i];
-        self->results[i] = (MYSQL_BIND){.buffer_type = MYSQL_TYPE_STRING,
-                                        .buffer = column->text,
-                                        .buffer_length = VALUE_SHORT,
-                                        .length = &column->length,
-                                        .is_null = &column->null};
-    }
-}
-
 /* The one parameter of foreign.h, $1, is a ? at each of its places. */
 static void *my_prepare(void *connection, const char *sql, const Value *values, size_t count, bool stream,
                         GError **error)
@@ -303,7 +338,18 @@ static void *my_prepare(void *connection, const char *sql, const Value *values, 
         statement_failed(self, error);
     } else {
         self->places = libmariadb.mysql_stmt_param_count(self->statement);
-        make_columns(self);
+        /* Every value is read as bytes, the short ones with the row. */
+        self->columns = libmariadb.mysql_stmt_field_count(self->statement);
+        self->column = g_new0(MysqlColumn, self->columns);
+        self->results = g_new0(MYSQL_BIND, self->columns);
+        for (unsigned i = 0; i < self->columns; i++) {
+            MysqlColumn *column = &self->column[i];
+            self->results[i] = (MYSQL_BIND){.buffer_type = MYSQL_TYPE_STRING,
+                                            .buffer = column->text,
+                                            .buffer_length = VALUE_SHORT,
+                                            .length = &column->length,
+                                            .is_null = &column->null};
+        }
         if (count > 0 || self->places == 0)
             return self;
         fail(error, FAIL_CONFIG, "%s: a \"?\" of the query stands for a value, and there is none",

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "store/driver/pgsql_transaction.h"
+#include "store/driver/pgsql_connection.h"
 
 #define FETCH_FIRST 100 /* rows of a stream in its first round trip, in which most end, */
 #define FETCH_ROWS 500  /* and in each further one */
@@ -128,22 +128,11 @@ static bool pgsql_script(void *connection, const char *sql, GError **error)
 
 /* ---- statements ---- */
 
-static Oid type_of(const Value *value)
-{
-    switch (value->type) {
-    case VALUE_INTEGER:
-        return OID_INT8;
-    case VALUE_TEXT:
-        return OID_TEXT;
-    default:
-        return OID_BYTEA;
-    }
-}
-
 static void *pgsql_prepare(void *connection, const char *sql, const Value *values, size_t count, bool stream,
                            GError **error)
 {
     (void)error; /* the server is told when the statement runs */
+    static const Oid types[] = {[VALUE_INTEGER] = OID_INT8, [VALUE_TEXT] = OID_TEXT, [VALUE_BLOB] = OID_BYTEA};
     PgsqlStatement *self = g_new0(PgsqlStatement, 1);
     self->connection = connection;
     self->sql = g_strdup(sql);
@@ -157,13 +146,8 @@ static void *pgsql_prepare(void *connection, const char *sql, const Value *value
     self->made = g_ptr_array_new_with_free_func(g_free);
     self->unescaped = g_ptr_array_new_with_free_func(libpq.PQfreemem);
     for (size_t i = 0; i < count; i++)
-        self->types[i] = type_of(&values[i]);
+        self->types[i] = types[values[i].type];
     return self;
-}
-
-static bool is_prepared(const PgsqlStatement *self)
-{
-    return self->prepared && self->generation == self->connection->generation;
 }
 
 static void pgsql_finalize(void *statement)
@@ -179,16 +163,6 @@ static void pgsql_finalize(void *statement)
     g_ptr_array_unref(self->made);
     g_ptr_array_unref(self->unescaped);
     g_free(self);
-}
-
-/* Text from mail may be no UTF-8, which the server refuses; others see it with replacement characters. */
-static const char *valid_text(PgsqlStatement *self, const Value *value)
-{
-    if (g_utf8_validate_len(value->data, value->length, NULL))
-        return value->data;
-    char *text = g_utf8_make_valid(value->data, (gssize)value->length);
-    g_ptr_array_add(self->made, text);
-    return text;
 }
 
 static bool pgsql_bind(void *statement, int parameter, const Value *value, GError **error)
@@ -207,8 +181,12 @@ static bool pgsql_bind(void *statement, int parameter, const Value *value, GErro
         self->values[i] = (const char *)&self->integers[i];
         self->lengths[i] = sizeof self->integers[i];
         break;
-    case VALUE_TEXT:
-        self->values[i] = valid_text(self, value);
+    case VALUE_TEXT: /* text from mail may be no UTF-8, which the server refuses; others see replacement characters */
+        self->values[i] = value->data;
+        if (!g_utf8_validate_len(value->data, value->length, NULL)) {
+            self->values[i] = g_utf8_make_valid(value->data, (gssize)value->length);
+            g_ptr_array_add(self->made, (gpointer)self->values[i]);
+        }
         break;
     default:
         self->values[i] = value->length ? value->data : "";
@@ -222,7 +200,7 @@ static bool pgsql_bind(void *statement, int parameter, const Value *value, GErro
 static bool prepare(PgsqlStatement *self, GError **error)
 {
     PgsqlConnection *connection = self->connection;
-    if (connection->pooled || is_prepared(self))
+    if (connection->pooled || (self->prepared && self->generation == connection->generation))
         return true;
     self->prepared = g_hash_table_lookup(connection->prepared, self->sql);
     if (!self->prepared) {
@@ -346,19 +324,6 @@ static void pgsql_together(void *const *statements, size_t count)
         pgsql_rollback(connection);
 }
 
-static bool open_cursor(PgsqlStatement *self, GError **error)
-{
-    PgsqlConnection *connection = self->connection;
-    if (!pgsql_room(connection, error))
-        return false;
-    bool begins = connection->streams == 0 && !pgsql_in_transaction(connection);
-    self->own_transaction = begins || connection->streams > 0;
-    connection->streams += self->own_transaction;
-    g_snprintf(self->cursor, sizeof self->cursor, "c%u", ++connection->names);
-    self->cursor_generation = connection->generation;
-    return send_cursor(self, begins, error) && (self->result = pgsql_collect(connection, error));
-}
-
 /* Most streams end with their first rows, which then cost one round trip with their transaction; of a longer one, these
  * rows are read again. */
 static bool run_stream(PgsqlStatement *self, GError **error)
@@ -366,25 +331,16 @@ static bool run_stream(PgsqlStatement *self, GError **error)
     PgsqlConnection *connection = self->connection;
     pgsql_together((void *[]){self}, 1);
     self->row = 0;
-    return self->result ||
-           ((pgsql_in_transaction(connection) || pgsql_connected(connection, error)) && open_cursor(self, error));
-}
-
-static PGresult *fetch(PgsqlStatement *self, GError **error)
-{
-    PgsqlConnection *connection = self->connection;
-    if (!pgsql_settle(connection, error))
-        return NULL;
-    if (self->cursor_generation != connection->generation || !connection->server) {
-        fail(error, FAIL_LATER, "%s: the connection was lost while rows were read", connection->shown);
-        return NULL;
-    }
-    g_autofree char *sql = g_strdup_printf("FETCH %d FROM %s", self->asked = FETCH_ROWS, self->cursor);
-    PGresult *result = pgsql_exec(connection, sql);
-    if (libpq.PQresultStatus(result) == PGRES_TUPLES_OK)
-        return result;
-    pgsql_failed(connection, result, error);
-    return NULL;
+    if (self->result)
+        return true;
+    if ((!pgsql_in_transaction(connection) && !pgsql_connected(connection, error)) || !pgsql_room(connection, error))
+        return false;
+    bool begins = connection->streams == 0 && !pgsql_in_transaction(connection);
+    self->own_transaction = begins || connection->streams > 0;
+    connection->streams += self->own_transaction;
+    g_snprintf(self->cursor, sizeof self->cursor, "c%u", ++connection->names);
+    self->cursor_generation = connection->generation;
+    return send_cursor(self, begins, error) && (self->result = pgsql_collect(connection, error));
 }
 
 static bool run_first(PgsqlStatement *self, GError **error)
@@ -406,12 +362,21 @@ static bool run_first(PgsqlStatement *self, GError **error)
  * connection that is cut between two rows completes none. */
 static bool fetch_more(PgsqlStatement *self, GError **error)
 {
+    PgsqlConnection *connection = self->connection;
     if (!self->stream || libpq.PQntuples(self->result) < self->asked)
         return true;
-    libpq.PQclear(self->result);
+    g_clear_pointer(&self->result, libpq.PQclear);
     self->row = 0;
-    self->result = fetch(self, error);
-    return self->result != NULL;
+    if (!pgsql_settle(connection, error))
+        return false;
+    if (self->cursor_generation != connection->generation || !connection->server)
+        return fail(error, FAIL_LATER, "%s: the connection was lost while rows were read", connection->shown);
+    g_autofree char *sql = g_strdup_printf("FETCH %d FROM %s", self->asked = FETCH_ROWS, self->cursor);
+    PGresult *result = pgsql_exec(connection, sql);
+    if (libpq.PQresultStatus(result) != PGRES_TUPLES_OK)
+        return pgsql_failed(connection, result, error);
+    self->result = result;
+    return true;
 }
 
 static Step pgsql_step(void *statement, GError **error)

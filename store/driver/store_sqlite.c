@@ -42,39 +42,34 @@ typedef struct SqliteConnection {
 /* The last connection of this thread whose file was found damaged. */
 static _Thread_local const sqlite3 *damaged;
 
-/* Other constraints than those of a key say that the row does not fit what is there now: that may pass. */
-static FailCode code_of(sqlite3 *database, int result)
-{
-    int constraint = sqlite3_extended_errcode(database);
-    switch (result & 0xff) {
-    case SQLITE_NOTADB:
-        return FAIL_CONFIG;
-    case SQLITE_CONSTRAINT:
-        return constraint == SQLITE_CONSTRAINT_UNIQUE || constraint == SQLITE_CONSTRAINT_PRIMARYKEY ||
-                       constraint == SQLITE_CONSTRAINT_ROWID ? FAIL_EXISTS : FAIL_LATER;
-    default:
-        return FAIL_LATER;
-    }
-}
-
 static bool failed_at(const char *where, sqlite3 *database, int result, GError **error)
 {
     const char *advice = "";
-    if ((result & 0xff) == SQLITE_CORRUPT || (result & 0xff) == SQLITE_NOTADB)
-        damaged = database;
+    FailCode code = FAIL_LATER;
+    int constraint = sqlite3_extended_errcode(database);
     switch (result & 0xff) {
     case SQLITE_BUSY:
         advice = " (another process has been writing for 10 s)";
         break;
     case SQLITE_CORRUPT:
         advice = " (restore it, or mend it with the .recover command of sqlite3)";
+        damaged = database;
+        break;
+    case SQLITE_NOTADB:
+        code = FAIL_CONFIG;
+        damaged = database;
+        break;
+    case SQLITE_CONSTRAINT: /* others than those of a key say that the row does not fit what is there now: may pass */
+        if (constraint == SQLITE_CONSTRAINT_UNIQUE || constraint == SQLITE_CONSTRAINT_PRIMARYKEY ||
+            constraint == SQLITE_CONSTRAINT_ROWID)
+            code = FAIL_EXISTS;
         break;
     default:
         break;
     }
     bool refused = (result & 0xff) == SQLITE_READONLY || (result & 0xff) == SQLITE_CANTOPEN;
     g_autofree char *denied = refused ? store_access_denied(where) : NULL;
-    return fail(error, code_of(database, result), "%s: %s%s%s", where, sqlite3_errmsg(database), denied ? ": " : advice,
+    return fail(error, code, "%s: %s%s%s", where, sqlite3_errmsg(database), denied ? ": " : advice,
                 denied ? denied : "");
 }
 
@@ -151,17 +146,6 @@ static bool sqlite_find(const char *where, GError **error)
     return denied ? fail(error, FAIL_LATER, "%s: %s", where, denied) : fail_errno(error, FAIL_LATER, "%s", where);
 }
 
-/* The file is not opened here: closing it would end the locks that another connection of this process may have. */
-static bool look_at_file(SqliteConnection *self, const char *where, GError **error)
-{
-    struct stat status;
-    if (stat(where, &status) != 0)
-        return fail_errno(error, FAIL_LATER, "%s", where);
-    self->device = status.st_dev;
-    self->file = status.st_ino;
-    return true;
-}
-
 static bool sqlite_present(void *connection, GError **error)
 {
     const SqliteConnection *self = connection;
@@ -187,25 +171,18 @@ static bool number_of(sqlite3 *database, const char *sql, int64_t *number, GErro
     return result == SQLITE_ROW;
 }
 
-/* Let a database that is being created give pages back. One that has pages is left alone: setting this again would be a
- * write, for which an open waits while others write, and fails on a full disk. */
-static bool use_auto_vacuum(sqlite3 *database, GError **error)
-{
-    int64_t pages;
-    return number_of(database, "PRAGMA page_count", &pages, error) &&
-           (pages > 0 || script_once(database, "PRAGMA auto_vacuum = INCREMENTAL", error));
-}
-
 static void *sqlite_open(const char *where, bool create, GError **error)
 {
     if (create ? !create_file(where, error) : !sqlite_find(where, error))
         return NULL;
-    SqliteConnection *self = g_new0(SqliteConnection, 1);
-    self->log = -1;
-    if (!look_at_file(self, where, error)) {
-        sqlite_close(self);
+    /* The file is not opened here: closing it would end the locks that another connection of this process may have. */
+    struct stat status;
+    if (stat(where, &status) != 0) {
+        fail_errno(error, FAIL_LATER, "%s", where);
         return NULL;
     }
+    SqliteConnection *self = g_new0(SqliteConnection, 1);
+    *self = (SqliteConnection){.log = -1, .device = status.st_dev, .file = status.st_ino};
     int result = sqlite3_open_v2(where, &self->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     bool ok = result == SQLITE_OK;
     if (!ok && self->database)
@@ -222,9 +199,13 @@ static void *sqlite_open(const char *where, bool create, GError **error)
             g_strdup_printf("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -%d;"
                             "PRAGMA journal_size_limit = %d; PRAGMA temp_store = FILE;",
                             CACHE_KIB, WAL_KEPT_OCTETS);
-        /* It counts only before anything was written; in WAL mode the first page is. */
-        ok = use_auto_vacuum(self->database, error) && use_wal(self->database, error) &&
-             script_once(self->database, settings, error);
+        /* A database that is being created is to give pages back. That counts only before anything was written, and in
+         * WAL mode the first page is. One that has pages is left alone: setting it again would be a write, for which an
+         * open waits while others write, and fails on a full disk. */
+        int64_t pages;
+        ok = number_of(self->database, "PRAGMA page_count", &pages, error) &&
+             (pages > 0 || script_once(self->database, "PRAGMA auto_vacuum = INCREMENTAL", error)) &&
+             use_wal(self->database, error) && script_once(self->database, settings, error);
     }
     if (!ok) {
         sqlite_close(self);

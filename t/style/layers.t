@@ -75,7 +75,7 @@ HOMES = {
     r"ini\.h": ["base/config_read.c"],
     r"sqlite3\.h": ["store/driver/store_sqlite.c"],
     r"libpq.*": ["store/driver/libpq.h"],
-    r"mysql\.h": ["store/driver/libmariadb.h"],
+    r"mysql\.h": ["store/driver/store_mysql.c"],
     r"(mysqld_error|errmsg)\.h": ["store/driver/store_mysql.c"],
     r"jansson\.h": ["base/control", "mail/", "switchboard/", "lists/", "runners/", "cli/", "master/"],
     r"event2/.*": ["net/", "master/", "runners/"],

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/contract.h"
 #include "store/driver/pgsql_connection.h"
-#include "store/driver/pgsql_transaction.h"
 #include "store/hosts/generation.h"
 #include "store/lists/list_post.h"
 #include "store/moving/foreign.h"

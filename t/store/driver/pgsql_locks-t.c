@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "store/driver/pgsql_connection.h"
-#include "store/driver/pgsql_transaction.h"
 #include "store/lists/list_post.h"
 #include "store/people/member.h"
 #include "store/people/stranger.h"
