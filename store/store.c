@@ -238,18 +238,6 @@ static bool is_same(const Soon *soon, const char *sql, const Value *values, size
     return true;
 }
 
-static void ask_soon(Store *store)
-{
-    g_autoptr(GPtrArray) statements = g_ptr_array_new();
-    for (guint at = 0; at < store->soon->len; at++) {
-        Soon *soon = store->soon->pdata[at];
-        if (!soon->asked)
-            g_ptr_array_add(statements, soon->query->statement);
-        soon->asked = true;
-    }
-    store->driver->together(statements->pdata, statements->len);
-}
-
 /* The query that was said to follow, if it was, bound to these values, since it may have to be run yet. */
 static Query *take_soon(Store *store, const char *sql, const Value *values, size_t count)
 {
@@ -258,8 +246,16 @@ static Query *take_soon(Store *store, const char *sql, const Value *values, size
         Soon *soon = store->soon->pdata[at];
         if (!is_same(soon, sql, values, count))
             continue;
-        if (!soon->asked)
-            ask_soon(store);
+        if (!soon->asked) { /* with all others, in one round trip */
+            g_autoptr(GPtrArray) statements = g_ptr_array_new();
+            for (guint i = 0; i < store->soon->len; i++) {
+                Soon *one = store->soon->pdata[i];
+                if (!one->asked)
+                    g_ptr_array_add(statements, one->query->statement);
+                one->asked = true;
+            }
+            store->driver->together(statements->pdata, statements->len);
+        }
         found = g_ptr_array_steal_index(store->soon, at);
     }
     Query *query = found ? g_steal_pointer(&found->query) : NULL;
@@ -458,35 +454,27 @@ static int compare_keys(gconstpointer one, gconstpointer other)
     return (a > b) - (a < b);
 }
 
-/* The keys of those lists that are there, in ascending order, so that two who lock the same do not wait for each
- * other; of int64_t. */
-static GArray *keys_of(Store *store, const GPtrArray *list_ids, GError **error)
-{
-    g_autoptr(GArray) keys = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    for (guint i = 0; i < list_ids->len; i++) {
-        int64_t key;
-        g_autoptr(GError) fault = NULL;
-        if (list_key(store, list_ids->pdata[i], &key, &fault)) {
-            g_array_append_val(keys, key);
-        } else if (!g_error_matches(fault, FAIL, FAIL_MISSING)) {
-            g_propagate_error(error, g_steal_pointer(&fault));
-            return NULL;
-        }
-    }
-    g_array_sort(keys, compare_keys);
-    for (guint i = keys->len; i-- > 1;)
-        if (g_array_index(keys, int64_t, i) == g_array_index(keys, int64_t, i - 1))
-            g_array_remove_index(keys, i);
-    return g_steal_pointer(&keys);
-}
-
 static bool begin_narrow(Store *store, const GPtrArray *list_ids, bool people, GError **error)
 {
     if (store->depth > 0)
         log_panic("a transaction with locks of its own inside another, whose locks are taken");
     store_soon_forget(store);
-    g_autoptr(GArray) keys = keys_of(store, list_ids, error);
-    if (!keys || !no_stream(store, error))
+    /* The keys of those lists that are there, in ascending order, so that two who lock the same do not wait for each
+     * other. */
+    g_autoptr(GArray) keys = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    for (guint i = 0; i < list_ids->len; i++) {
+        int64_t key;
+        g_autoptr(GError) fault = NULL;
+        if (list_key(store, list_ids->pdata[i], &key, &fault))
+            g_array_append_val(keys, key);
+        else if (!g_error_matches(fault, FAIL, FAIL_MISSING))
+            return fail_with(error, &fault);
+    }
+    g_array_sort(keys, compare_keys);
+    for (guint i = keys->len; i-- > 1;)
+        if (g_array_index(keys, int64_t, i) == g_array_index(keys, int64_t, i - 1))
+            g_array_remove_index(keys, i);
+    if (!no_stream(store, error))
         return false;
     const int64_t *lists = (const int64_t *)(void *)keys->data;
     if (store->driver->begin_lists ? !store->driver->begin_lists(store->connection, lists, keys->len, people, error)
@@ -573,11 +561,6 @@ void store_changed(Store *store)
     store->version_at = 0;
 }
 
-static bool count_change(Store *store, GError **error)
-{
-    return !store->changed || query_all(store, error, NULL, "UPDATE store_version SET value = value + 1", NULL, 0);
-}
-
 bool store_commit(Store *store, GError **error)
 {
     if (store->depth == 0)
@@ -591,7 +574,9 @@ bool store_commit(Store *store, GError **error)
         roll_back(store);
         return fail(error, FAIL_LATER, "a part of the transaction failed: all of it was rolled back");
     }
-    bool ready = no_stream(store, error) && count_change(store, error);
+    bool ready = no_stream(store, error) &&
+                 (!store->changed ||
+                  query_all(store, error, NULL, "UPDATE store_version SET value = value + 1", NULL, 0));
     if (ready && store->driver->commit(store->connection, error)) {
         forget_transaction(store);
         return true;

@@ -183,18 +183,6 @@ static void lay_out(const GPtrArray *messages, GHashTable *children, GPtrArray *
     }
 }
 
-static void add_child(GHashTable *children, int64_t parent, guint at)
-{
-    GArray *places = g_hash_table_lookup(children, &parent);
-    if (!places) {
-        int64_t *key = g_new(int64_t, 1);
-        *key = parent;
-        places = g_array_new(FALSE, FALSE, sizeof(guint));
-        g_hash_table_insert(children, key, places);
-    }
-    g_array_append_val(places, at);
-}
-
 GPtrArray *archive_index_thread_tree(ArchiveIndex *index, int64_t thread, GError **error)
 {
     const ArchivePage page = {.oldest_first = true, .limit = ARCHIVE_PAGE_MAX};
@@ -211,7 +199,13 @@ GPtrArray *archive_index_thread_tree(ArchiveIndex *index, int64_t thread, GError
         ArchiveMessage *message = messages->pdata[i];
         if (!archive_index_checked(index, parent_of(index, message->id, &message->parent, &hops, error), error))
             return NULL;
-        add_child(children, g_hash_table_contains(here, &message->parent) ? message->parent : 0, i);
+        const int64_t parent = g_hash_table_contains(here, &message->parent) ? message->parent : 0;
+        GArray *places = g_hash_table_lookup(children, &parent);
+        if (!places) {
+            places = g_array_new(FALSE, FALSE, sizeof(guint));
+            g_hash_table_insert(children, g_memdup2(&parent, sizeof parent), places);
+        }
+        g_array_append_val(places, i);
     }
     g_autoptr(GPtrArray) tree = g_ptr_array_new_with_free_func((GDestroyNotify)archive_message_free);
     lay_out(messages, children, tree);
@@ -276,17 +270,12 @@ void archive_thread_free(ArchiveThread *thread)
     row_free(thread_fields, thread);
 }
 
-static GPtrArray *thread_rows(ArchiveIndex *index, Query *query, GError **error)
-{
-    GPtrArray *rows = row_all(query, ArchiveThread, thread_fields, archive_thread_free, error);
-    archive_index_checked(index, rows != NULL, error);
-    return rows;
-}
-
 GPtrArray *archive_index_threads(ArchiveIndex *index, int64_t list, const ArchivePage *page, GError **error)
 {
     g_autoptr(Query) query = page_query(index, page->oldest_first ? THREADS_OLDEST : THREADS_NEWEST, list, page, error);
-    return thread_rows(index, query, error);
+    GPtrArray *rows = row_all(query, ArchiveThread, thread_fields, archive_thread_free, error);
+    archive_index_checked(index, rows != NULL, error);
+    return rows;
 }
 
 ArchiveThread *archive_index_thread(ArchiveIndex *index, int64_t thread, GError **error)

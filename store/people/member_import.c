@@ -155,12 +155,6 @@ static bool add_slice(MemberImport *import, GPtrArray *slice, GError **error)
     return member_add_all(import->store, import->list_id, import->role, members, error);
 }
 
-static bool take_slice(MemberImport *import, GPtrArray **slice, GError **error)
-{
-    *slice = read_slice(import, error);
-    return *slice && add_slice(import, *slice, error);
-}
-
 bool member_import_sort(MemberImport *import, GError **error)
 {
     if (!row_set_end(import->lines, error))
@@ -173,10 +167,9 @@ bool member_import_sort(MemberImport *import, GError **error)
 
 bool member_import_some(MemberImport *import, MemberImported *each, void *data, bool *more, GError **error)
 {
-    GPtrArray *read = NULL;
-    bool stored = STORE_WRITE(import->store, error, take_slice(import, &read, error));
-    g_autoptr(GPtrArray) slice = read;
-    if (!stored)
+    g_autoptr(GPtrArray) slice = NULL;
+    if (!STORE_WRITE(import->store, error,
+                     (slice = read_slice(import, error)) != NULL && add_slice(import, slice, error)))
         return false;
     *more = slice->len == SLICE;
     for (unsigned i = 0; i < slice->len; i++) {

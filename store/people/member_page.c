@@ -328,25 +328,6 @@ typedef struct Skip {
     PagePlace after;  /* where they end */
 } Skip;
 
-/* Passes over members of a list and role, which has enough of them. */
-static bool skip_range(Skip *skip, int64_t list, const char *list_id, Role role, GError **error)
-{
-    g_autofree char *begins = NULL;
-    int64_t within;
-    if (!span_seek(skip->store, SPAN_MEMBERS(list, role), skip->left - 1, &begins, &within, error))
-        return false;
-    g_autoptr(Query) query = query_open(skip->store, error,
-                                        "SELECT folded, by_person FROM member WHERE list = $1 AND role = $2 "
-                                        "AND folded >= $3 ORDER BY folded, by_person LIMIT 1 OFFSET $4",
-                                        INTEGER(list), INTEGER(role), TEXT(begins), INTEGER(within));
-    Step step = query_step(query, error);
-    skip->left = 0;
-    if (step != STEP_FAILED)
-        skip->after = (PagePlace){g_strdup(list_id), g_strdup(step == STEP_ROW ? query_text(query, 0) : LAST_KEY), role,
-                              step == STEP_ROW && query_integer(query, 1)};
-    return step != STEP_FAILED;
-}
-
 static bool skip_list(Skip *skip, int64_t list, const char *list_id, GError **error)
 {
     for (int rank = 0; rank < ROLES && skip->left > 0; rank++) {
@@ -355,9 +336,26 @@ static bool skip_list(Skip *skip, int64_t list, const char *list_id, GError **er
             continue;
         if (!member_count(skip->store, list_id, by_rank[rank], &total, error))
             return false;
-        if (total >= skip->left)
-            return skip_range(skip, list, list_id, by_rank[rank], error);
-        skip->left -= total;
+        if (total < skip->left) {
+            skip->left -= total;
+            continue;
+        }
+        /* They end within this range: its spans and the keys alone tell where. */
+        Role role = by_rank[rank];
+        g_autofree char *begins = NULL;
+        int64_t within;
+        if (!span_seek(skip->store, SPAN_MEMBERS(list, role), skip->left - 1, &begins, &within, error))
+            return false;
+        g_autoptr(Query) query = query_open(skip->store, error,
+                                            "SELECT folded, by_person FROM member WHERE list = $1 AND role = $2 "
+                                            "AND folded >= $3 ORDER BY folded, by_person LIMIT 1 OFFSET $4",
+                                            INTEGER(list), INTEGER(role), TEXT(begins), INTEGER(within));
+        Step step = query_step(query, error);
+        skip->left = 0;
+        if (step == STEP_FAILED)
+            return false;
+        skip->after = (PagePlace){g_strdup(list_id), g_strdup(step == STEP_ROW ? query_text(query, 0) : LAST_KEY), role,
+                                  step == STEP_ROW && query_integer(query, 1)};
     }
     return true;
 }

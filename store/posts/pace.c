@@ -21,17 +21,6 @@ static int64_t fade(int64_t past, int64_t age)
     return past - (int64_t)((double)past / 2 * (double)(age % HALF_LIFE) / (double)HALF_LIFE);
 }
 
-/* Ends the hour that is over; a clock that was set back ends it, too. */
-static void bring_up(PaceRow *row, int64_t now)
-{
-    int64_t age = now - row->began_at;
-    if (age >= 0 && age < HOUR)
-        return;
-    row->past = fade(MAX(row->past, row->posts * PARTS), MAX(age, 0));
-    row->posts = 0;
-    row->began_at = now;
-}
-
 /* first_at is 0 where there is no row. */
 static bool read_row(Store *store, const char *list_id, const char *folded, int64_t now, PaceRow *row, GError **error)
 {
@@ -45,7 +34,13 @@ static bool read_row(Store *store, const char *list_id, const char *folded, int6
     if (step == STEP_ROW)
         *row = (PaceRow){row->list, query_integer(query, 0), query_integer(query, 1), query_integer(query, 2),
                          query_integer(query, 3)};
-    bring_up(row, now);
+    /* The hour that is over ends; a clock that was set back ends it, too. */
+    int64_t age = now - row->began_at;
+    if (age < 0 || age >= HOUR) {
+        row->past = fade(MAX(row->past, row->posts * PARTS), MAX(age, 0));
+        row->posts = 0;
+        row->began_at = now;
+    }
     return step != STEP_FAILED;
 }
 
