@@ -9,7 +9,6 @@
 #include "mail/header.h"
 #include "mail/message.h"
 #include "mail/mime/mime.h"
-#include "mail/transfer.h"
 #include "mail/visible.h"
 
 #define SHOWN 300      /* bytes of a value or a line */
@@ -179,14 +178,7 @@ static GString *content_of(const MimePart *part)
             g_string_truncate(text, text->len - 1);
         return text;
     }
-    GString *bytes = g_string_new(NULL);
-    if (g_str_equal(part->encoding, "base64"))
-        transfer_decode_base64(part->body, part->body_length, bytes);
-    else if (g_str_equal(part->encoding, "quoted-printable"))
-        transfer_decode_quoted(part->body, part->body_length, bytes);
-    else
-        g_string_append_len(bytes, part->body, (gssize)part->body_length);
-    return bytes;
+    return mime_body(part, part->body_length);
 }
 
 /* Parts that hold no others, in order; what they point to stays the array's. */

@@ -11,14 +11,29 @@
 
 #define DEPTH_LIMIT 12
 #define PART_LIMIT 200
-#define BOUNDARY_LIMIT 200
 
-typedef struct PartWalk {
+typedef struct Reader {
+    const char *end;
     GPtrArray *parts;
-    unsigned depth, most; /* parts */
-    bool inside;
-    bool digest; /* in a multipart/digest: parts without a type are messages (RFC 2046, 5.1.5) */
-} PartWalk;
+    unsigned most, deepest;
+    bool whole;         /* messages within are split, too */
+    GHashTable *levels; /* of the multiparts that are open, by their boundaries; of two with one, that of the inner */
+    GString *line;      /* where a boundary is cut out */
+} Reader;
+
+/* Where a part stands. */
+typedef struct Place {
+    unsigned level; /* multiparts and messages around it */
+    bool inside;    /* it is a mail inside a message/rfc822 part */
+    bool digest;    /* in a multipart/digest: parts without a type are messages (RFC 2046, 5.1.5) */
+} Place;
+
+/* The line that begins a part of a multipart, or ends it. */
+typedef struct Delimiter {
+    const char *start, *behind; /* at the end of the mail both are there */
+    unsigned level;             /* of the multipart; 0: it is the end of the mail */
+    bool closing;
+} Delimiter;
 
 static void part_free(void *data)
 {
@@ -45,21 +60,68 @@ static size_t line_length(const char *at, const char *end)
     return feed ? (size_t)(feed - at) + 1 : (size_t)(end - at);
 }
 
-size_t mime_head(const char *octets, size_t length)
+/* Is the line a delimiter of an open multipart? Blanks behind the boundary do not count (RFC 2046, 5.1.1); but anything
+ * else does, so that a boundary may begin like another one. */
+static bool is_delimiter(const Reader *reader, const char *at, size_t line, Delimiter *found)
+{
+    size_t length = line;
+    while (length > 2 && g_ascii_isspace(at[length - 1]))
+        length--;
+    if (length < 2 || memcmp(at, "--", 2) != 0 || memchr(at, '\0', length))
+        return false;
+    g_string_truncate(reader->line, 0);
+    g_string_append_len(reader->line, at + 2, (gssize)length - 2);
+    *found = (Delimiter){.start = at, .behind = at + line};
+    found->level = GPOINTER_TO_UINT(g_hash_table_lookup(reader->levels, reader->line->str));
+    if (found->level == 0 && g_str_has_suffix(reader->line->str, "--")) {
+        g_string_truncate(reader->line, reader->line->len - 2);
+        found->level = GPOINTER_TO_UINT(g_hash_table_lookup(reader->levels, reader->line->str));
+        found->closing = true;
+    }
+    return found->level > 0;
+}
+
+/* The first delimiter at or behind a line, of whichever multipart. */
+static Delimiter find_delimiter(const Reader *reader, const char *at)
+{
+    const char *end = reader->end;
+    Delimiter found;
+    bool any = g_hash_table_size(reader->levels) > 0;
+    for (const char *before; any && at < end; at = before + 1) {
+        if (*at == '-' && is_delimiter(reader, at, line_length(at, end), &found))
+            return found;
+        before = memmem(at, (size_t)(end - at), "\n--", 3);
+        if (!before)
+            break;
+    }
+    return (Delimiter){.start = end, .behind = end};
+}
+
+/* The head of a mail, or of a part, which ends at the latest where the next part begins. */
+static size_t head_length(const char *octets, size_t length, const Reader *reader)
 {
     const char *end = octets + length, *at = octets;
+    Delimiter found;
     bool any = false;
     while (at < end) {
         size_t line = line_length(at, end);
         if (at[0] == '\n' || (at[0] == '\r' && (line == 1 || at[1] == '\n')))
             return any ? (size_t)(at - octets) + line : 0;
         bool first = at == octets && line > 6 && memcmp(at + (*at == '>'), "From ", 5) == 0;
-        if (!first && !(any && (at[0] == ' ' || at[0] == '\t')) && !is_name(at, line))
+        size_t mark = at == octets && line > 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* as in message.h */
+        if (!first && !(any && (at[0] == ' ' || at[0] == '\t')) && !is_name(at + mark, line - mark))
             return any ? (size_t)(at - octets) : 0;
+        if (*at == '-' && reader && is_delimiter(reader, at, line, &found))
+            return (size_t)(at - octets);
         any = true;
         at += line;
     }
     return length;
+}
+
+size_t mime_head(const char *octets, size_t length)
+{
+    return head_length(octets, length, NULL);
 }
 
 static char *unfold(const char *at, const char *end)
@@ -143,107 +205,113 @@ static char *first_word(char *value)
     return lower_all(value);
 }
 
-static void walk(PartWalk place, const char *octets, size_t length);
+static Delimiter read_part(Reader *reader, Place place, const char *start, const char *head);
 
-/* The next line that begins with mark, at or after at; NULL when there is none. */
-static const char *next_boundary(const char *at, const char *end, const char *mark, size_t length)
+/* The parts of a multipart, up to the first delimiter of another one. A multipart that is not closed ends there. */
+static Delimiter read_multipart(Reader *reader, Place place, const MimePart *part, char *boundary)
 {
-    for (bool first = true; at < end; first = false) {
-        if (first && (size_t)(end - at) >= length && memcmp(at, mark, length) == 0)
-            return at;
-        const char *found = memmem(at, (size_t)(end - at), mark, length);
-        if (!found)
-            return NULL;
-        if (found[-1] == '\n')
-            return found;
-        at = found + 1;
-    }
-    return NULL;
+    g_strchomp(boundary);
+    void *outer = g_hash_table_lookup(reader->levels, boundary);
+    g_hash_table_insert(reader->levels, boundary, GUINT_TO_POINTER(place.level));
+    Delimiter next = find_delimiter(reader, part->body);
+    while (next.level == place.level && !next.closing)
+        next = reader->parts->len < reader->most ? read_part(reader, place, next.start, next.behind)
+                                                 : find_delimiter(reader, next.behind);
+    if (outer)
+        g_hash_table_insert(reader->levels, boundary, outer);
+    else
+        g_hash_table_remove(reader->levels, boundary);
+    return next.level == place.level ? find_delimiter(reader, next.behind) : next;
 }
 
-static bool walk_multipart(PartWalk place, const MimePart *part, const char *boundary)
+bool mime_is_message(const MimePart *part)
 {
-    const char *end = part->body + part->body_length;
-    g_autofree char *mark = g_strconcat("--", boundary, NULL);
-    size_t length = strlen(mark);
-    const char *at = next_boundary(part->body, end, mark, length);
-    if (!at)
-        return false;
-    place.depth++;
-    while (at && place.parts->len < place.most) {
-        bool last = (size_t)(end - at) >= length + 2 && memcmp(at + length, "--", 2) == 0 &&
-                    ((size_t)(end - at) == length + 2 || g_ascii_isspace(at[length + 2]));
-        const char *start = at + line_length(at, end);
-        if (last)
-            break;
-        at = start < end ? next_boundary(start, end, mark, length) : NULL;
-        walk(place, start, (size_t)((at ? at : end) - start));
-    }
-    return true;
+    static const char *const kinds[] = {"message/rfc822", "message/rfc2822", "message/global", "message/news", NULL};
+    return g_strv_contains(kinds, part->type);
 }
 
-/* Of the mail that came back only who needs it looks at the head. */
-static MimePart *part_new(PartWalk place, const char *octets, size_t length)
+bool mime_is_encoded(const MimePart *part)
 {
-    MimePart *part = g_new0(MimePart, 1);
-    part->head = octets;
-    part->head_length = place.inside ? 0 : mime_head(octets, length);
-    size_t skip = part->head_length;
-    if (skip == 0 && length > 0 && octets[0] == '\n')
-        skip = 1;
-    else if (skip == 0 && length > 1 && octets[0] == '\r' && octets[1] == '\n')
-        skip = 2;
-    part->body = octets + skip;
-    part->body_length = length - skip;
-    part->inside = place.inside;
-    return part;
+    static const char *const names[] = {"base64", "quoted-printable", "uuencode", "x-uuencode", "x-uue", NULL};
+    return g_strv_contains(names, part->encoding);
 }
 
-static void walk(PartWalk place, const char *octets, size_t length)
+/* Does the part hold a message whose parts stand in the bytes? Who splits that by himself, decodes it before. */
+static bool holds_message(const Reader *reader, const MimePart *part)
 {
-    if (place.parts->len >= place.most)
-        return;
-    MimePart *part = part_new(place, octets, length);
+    static const char *const kinds[] = {"message/rfc822", "message/global", NULL};
+    return reader->whole ? mime_is_message(part) && !mime_is_encoded(part) : g_strv_contains(kinds, part->type);
+}
+
+/* Sets what the fields of a part say, and returns its boundary, or NULL. */
+static char *read_fields(MimePart *part, bool digest)
+{
     MimeField fields[] = {MIME_FIELD("Content-Type"), MIME_FIELD("Content-Transfer-Encoding")};
     mime_fields(part->head, part->head_length, fields, G_N_ELEMENTS(fields));
-    char *type = fields[0].value;
-    g_autoptr(ContentType) content = type ? content_type_parse(type) : NULL;
-    part->own_charset = content ? content_type_first(content, "charset") : NULL;
+    g_autofree char *type = fields[0].value;
+    g_autoptr(ContentType) content = content_type_parse(type ? type : "");
+    part->own_charset = content_type_first(content, "charset");
     part->charset = part->own_charset ? lower_all(part->own_charset) : "";
     part->own_encoding = fields[1].value;
     part->encoding = part->own_encoding ? first_word(part->own_encoding) : "";
-    g_autofree char *boundary =
-        type && g_ascii_strncasecmp(type, "multipart/", 10) == 0 ? content_type_first(content, "boundary") : NULL;
-    part->typed = type && strchr(type, '/');
-    part->type = part->typed ? first_word(type) : g_strdup(!type && place.digest ? "message/rfc822" : "text/plain");
-    if (!part->typed)
-        g_free(type);
-    g_ptr_array_add(place.parts, part);
-    if (place.inside || place.depth >= DEPTH_LIMIT)
-        return;
-    if (g_str_has_prefix(part->type, "multipart/")) {
-        place.digest = strcmp(part->type, "multipart/digest") == 0;
-        bool split =
-            boundary && *boundary && strlen(boundary) <= BOUNDARY_LIMIT && walk_multipart(place, part, boundary);
-        if (!split && part != place.parts->pdata[0]) {
-            g_free(part->type);
-            part->type = g_strdup("text/plain"); /* what nobody can split is read as it is */
-        }
-        return;
+    const char *slash = strchr(content->type, '/');
+    part->typed = slash > content->type && slash[1] != '\0';
+    part->type = part->typed ? lower_all(g_strdup(content->type))
+                             : g_strdup(!type && digest ? "message/rfc822" : "text/plain");
+    return g_str_has_prefix(part->type, "multipart/") ? content_type_first(content, "boundary") : NULL;
+}
+
+/* Reads the part whose head is at head, and those within it. Returns the delimiter that ends it. */
+static Delimiter read_part(Reader *reader, Place place, const char *start, const char *head)
+{
+    MimePart *part = g_new0(MimePart, 1);
+    g_ptr_array_add(reader->parts, part);
+    part->next = reader->parts->len;
+    part->start = start;
+    part->head = part->body = head;
+    part->inside = place.inside && !reader->whole; /* of the mail that came back only who needs it looks at the head */
+    part->head_length = part->inside ? 0 : head_length(head, (size_t)(reader->end - head), reader);
+    part->body += part->head_length;
+    if (part->head_length == 0 && head < reader->end)
+        part->body += *head == '\n' ? 1 : *head == '\r' && head + 1 < reader->end && head[1] == '\n' ? 2 : 0;
+    g_autofree char *boundary = read_fields(part, place.digest);
+    bool message = !boundary && !part->inside && holds_message(reader, part);
+    part->closed = (boundary || message) && place.level >= reader->deepest;
+    bool opens = !part->closed && reader->parts->len < reader->most;
+    Place within = {.level = place.level + 1, .inside = message, .digest = strcmp(part->type, "multipart/digest") == 0};
+    Delimiter next = opens && boundary ? read_multipart(reader, within, part, boundary)
+                     : opens && message ? read_part(reader, within, part->body, part->body)
+                                        : find_delimiter(reader, part->body);
+    part->body_length = (size_t)(next.start - part->body);
+    part->end = next.start;
+    /* The line end before a delimiter belongs to that (RFC 2046, 5.1.1). */
+    if (next.level > 0 && part->end > part->body) {
+        part->end--;
+        part->end -= part->end > part->body && part->end[-1] == '\r';
     }
-    if (strcmp(part->type, "message/rfc822") == 0 || strcmp(part->type, "message/global") == 0) {
-        place.inside = true;
-        place.digest = false;
-        place.depth++;
-        walk(place, part->body, part->body_length);
+    if (opens && !reader->whole && part->next > 1 && part->next == reader->parts->len &&
+        g_str_has_prefix(part->type, "multipart/")) {
+        g_free(part->type);
+        part->type = g_strdup("text/plain"); /* what nobody can split is read as it is */
     }
+    part->next = reader->parts->len;
+    return next;
+}
+
+static GPtrArray *read_parts(const char *octets, size_t length, Reader reader)
+{
+    octets = octets ? octets : "";
+    reader.end = octets + length;
+    reader.parts = g_ptr_array_new_with_free_func(part_free);
+    g_autoptr(GHashTable) levels = reader.levels = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GString) line = reader.line = g_string_new(NULL);
+    read_part(&reader, (Place){0}, octets, octets);
+    return reader.parts;
 }
 
 GPtrArray *mime_parts_most(const char *octets, size_t length, unsigned most)
 {
-    PartWalk place = {.parts = g_ptr_array_new_with_free_func(part_free), .most = most};
-    walk(place, octets ? octets : "", length);
-    return place.parts;
+    return read_parts(octets, length, (Reader){.most = most, .deepest = DEPTH_LIMIT});
 }
 
 GPtrArray *mime_parts(const char *octets, size_t length)
@@ -251,16 +319,19 @@ GPtrArray *mime_parts(const char *octets, size_t length)
     return mime_parts_most(octets, length, PART_LIMIT);
 }
 
-guint mime_parts_behind(const GPtrArray *parts, guint at)
+GPtrArray *mime_parts_all(const char *octets, size_t length)
 {
-    const MimePart *container = parts->pdata[at], *part;
-    do {
-        part = ++at < parts->len ? parts->pdata[at] : NULL;
-    } while (part && part->head >= container->body && part->head < container->body + container->body_length);
-    return at;
+    Reader reader = {.most = MIME_ALL_PARTS + 1, .deepest = MIME_ALL_DEPTH, .whole = true};
+    g_autoptr(GPtrArray) parts = read_parts(octets, length, reader);
+    return parts->len <= MIME_ALL_PARTS ? g_steal_pointer(&parts) : NULL;
 }
 
-GString *mime_text(const MimePart *part, size_t limit)
+guint mime_parts_behind(const GPtrArray *parts, guint at)
+{
+    return ((const MimePart *)parts->pdata[at])->next;
+}
+
+GString *mime_body(const MimePart *part, size_t limit)
 {
     size_t length = MIN(part->body_length, limit);
     GString *raw = g_string_sized_new(length + 1);
@@ -270,10 +341,16 @@ GString *mime_text(const MimePart *part, size_t limit)
         transfer_decode_base64(part->body, length, raw);
     else
         g_string_append_len(raw, part->body, (gssize)length);
+    return raw;
+}
+
+GString *mime_text(const MimePart *part, size_t limit)
+{
+    GString *raw = mime_body(part, limit);
     /* Many programs write one of these labels without a look at the text. */
     const char *label = charset_same(part->charset, "us-ascii") ? "" : part->charset;
     GString *text = g_string_sized_new(raw->len);
-    charset_decode(label, raw->str, raw->len, length < part->body_length, text);
+    charset_decode(label, raw->str, raw->len, limit < part->body_length, text);
     g_string_free(raw, TRUE);
     if (!memchr(text->str, '\r', text->len) && !memchr(text->str, '\0', text->len))
         return text;

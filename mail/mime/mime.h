@@ -4,8 +4,15 @@
 /*
  * Split a mail that may be broken into its MIME parts, in order, over the raw bytes, and decode their fields and texts.
  * Boundaries that do not end, parts without a header, encodings that break off: what can be read is read, and nothing
- * fails. It was made for the recognition of bounces, where the mail is small, hostile, and written by programs that
- * never read RFC 2045.
+ * fails. A mail is read once, whatever it holds: each line that may be a delimiter is looked up among the boundaries of
+ * the multiparts that are open.
+ *
+ *     start  --boundary        the delimiter, if there is one
+ *     head   Content-Type: text/plain
+ *
+ *     body   text
+ *     end                      the line end here belongs to the next delimiter
+ *            --boundary--
  *
  * Depth and number of parts are bounded. A part that lies too deep is not split; parts beyond the number are left out.
  */
@@ -14,13 +21,15 @@
 #include <stddef.h>
 
 typedef struct MimePart {
-    const char *head, *body; /* borrowed from the bytes */
-    size_t head_length, body_length;
-    char *type;     /* "text/plain", lower case */
-    const char *charset, *encoding; /* lower case, "" when not given */
-    char *own_charset, *own_encoding; /* the memory of charset and encoding; NULL where they are static */
-    bool typed;     /* it has a Content-Type of its own */
-    bool inside;    /* a mail inside a message/rfc822 part: `body` has all of it, and `type` is text/plain */
+    const char *start, *head, *body, *end; /* borrowed from the bytes */
+    size_t head_length, body_length;       /* head: with the empty line; body: with the line end before a delimiter */
+    char *type;                            /* "text/plain", lower case */
+    const char *charset, *encoding;        /* lower case, "" when not given */
+    char *own_charset, *own_encoding;      /* the memory of charset and encoding; NULL where they are static */
+    guint next;                            /* index of the first part behind this one and all within it */
+    bool typed;                            /* it has a Content-Type of its own */
+    bool inside; /* a mail inside a message/rfc822 part: `body` has all of it, and `type` is text/plain */
+    bool closed; /* it may hold parts, and lies too deep to be split */
 } MimePart;
 
 /* Return all parts in order, as an array of MimePart that frees them; g_ptr_array_unref(). The first is the mail
@@ -30,8 +39,19 @@ typedef struct MimePart {
 GPtrArray *mime_parts(const char *octets, size_t length);
 GPtrArray *mime_parts_most(const char *octets, size_t length, unsigned most);
 
+/* Return all parts, also those of messages within, for code that changes some of them and leaves the other bytes. A
+ * message within that is encoded is not split, and each part keeps its type. Return NULL when there are more than
+ * MIME_ALL_PARTS. */
+#define MIME_ALL_PARTS 1000
+#define MIME_ALL_DEPTH 100
+GPtrArray *mime_parts_all(const char *octets, size_t length);
+
 /* Return the index of the first part that lies behind the part at index `at` and all parts within it. */
 guint mime_parts_behind(const GPtrArray *parts, guint at);
+
+/* Is it a whole message by its type? Is its body written in an encoding that hides the bytes? */
+bool mime_is_message(const MimePart *part);
+bool mime_is_encoded(const MimePart *part);
 
 /* Return the value of the first field of that name in a head, unfolded and without blanks around. g_free(); NULL when
  * there is no such field. */
@@ -49,6 +69,9 @@ void mime_fields(const char *head, size_t length, MimeField *fields, size_t coun
 
 /* Return the length of the head, with the empty line that ends it; 0 when the bytes do not begin with a field. */
 size_t mime_head(const char *octets, size_t length);
+
+/* Return the first limit bytes of the body of a part, with base64 and quoted-printable undone. g_string_free() */
+GString *mime_body(const MimePart *part, size_t limit);
 
 /* Return the text of a part: the first limit bytes of its body, with its encoding undone, in UTF-8, with LF line ends
  * and no NUL. g_string_free() */

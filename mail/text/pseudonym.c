@@ -264,11 +264,7 @@ static void append_base64(GString *out, const char *text, size_t length)
 /* In an encoding: written again only where the address is in it. */
 static size_t append_encoded(const Pseudonym *names, const MimePart *part, bool base64, GString *out)
 {
-    g_autoptr(GString) text = g_string_new(NULL), other = g_string_new(NULL);
-    if (base64)
-        transfer_decode_base64(part->body, part->body_length, text);
-    else
-        transfer_decode_quoted(part->body, part->body_length, text);
+    g_autoptr(GString) text = mime_body(part, part->body_length), other = g_string_new(NULL);
     size_t count = pseudonym_text(names, text->str, text->len, other);
     if (!out || count == 0)
         append(out, part->body, part->body_length);

@@ -6,7 +6,6 @@
 
 #include "mail/mime/parameter.h"
 #include "mail/text/readable_internal.h"
-#include "mail/transfer.h"
 #include "mail/visible.h"
 
 #define EMPTY_MAX (64 * 1024) /* bytes that are read to see whether a text is empty */
@@ -329,12 +328,7 @@ static void show_message(const Taking *taking, const MimePart *part)
     }
     g_autoptr(GBytes) inner = NULL;
     if (strcmp(part->encoding, "base64") == 0 || strcmp(part->encoding, "quoted-printable") == 0) {
-        GString *decoded = g_string_new(NULL);
-        if (strcmp(part->encoding, "base64") == 0)
-            transfer_decode_base64(part->body, part->body_length, decoded);
-        else
-            transfer_decode_quoted(part->body, part->body_length, decoded);
-        inner = g_string_free_to_bytes(decoded);
+        inner = g_string_free_to_bytes(mime_body(part, part->body_length));
     } else if (part->body_length > 0) {
         const char *start = g_bytes_get_data(taking->octets, NULL);
         inner = g_bytes_new_from_bytes(taking->octets, (gsize)(part->body - start), part->body_length);

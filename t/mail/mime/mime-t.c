@@ -56,6 +56,27 @@ static void test_broken(void)
         "Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: multipart/mixed;\nboundary=y\n\n--y\n",
         "multipart/mixed|text/plain");
     assert_shape("Content-Type: ;;;\n\n", "text/plain");
+    assert_shape("\xef\xbb\xbf" "A: byte order mark\nContent-Type: text/html\n\n", "text/html");
+}
+
+/* A line is a delimiter of the multipart whose boundary it names, also where one begins like another one. */
+static void test_boundaries(void)
+{
+    static const char *const pairs[][2] = {{"x", "xy"}, {"xy", "x"}, {"x", "x--"}, {"x:y", "x"}, {"x", "x"}};
+    for (size_t at = 0; at < G_N_ELEMENTS(pairs); at++) {
+        const char *outer = pairs[at][0], *inner = pairs[at][1];
+        g_autofree char *mail = g_strdup_printf(
+            "Content-Type: multipart/mixed; boundary=\"%s\"\n\n--%s\nContent-Type: multipart/alternative; "
+            "boundary=\"%s\"\n\n--%s\n\n1\n--%s \t\nContent-Type: text/html\n--%s--\n--%s\n"
+            "Content-Type: image/png\n\n3\n--%s--\n--%s\n", outer, outer, inner, inner, inner, inner, outer, outer,
+            outer);
+        assert_shape(mail, "multipart/mixed|multipart/alternative|text/plain|text/html|image/png");
+    }
+    g_autofree char *boundary = g_strnfill(10000, 'b');
+    g_autofree char *mail = g_strdup_printf("Content-Type: multipart/mixed; boundary=\"%s \"\n\n--%s\n\n1\n--%s--\n",
+                                            boundary, boundary, boundary);
+    assert_shape(mail, "multipart/mixed|text/plain");
+    assert_shape("Content-Type: multipart/mixed; boundary=x\n\n--xy\n\n1\n-- x\n\n--x z\n\n", "multipart/mixed");
 }
 
 static void test_depth(void)
@@ -227,6 +248,7 @@ SUITE("mime")
     g_test_add_func("/mime/structure", test_structure);
     g_test_add_func("/mime/digest", test_digest);
     g_test_add_func("/mime/broken", test_broken);
+    g_test_add_func("/mime/boundaries", test_boundaries);
     g_test_add_func("/mime/depth", test_depth);
     g_test_add_func("/mime/text", test_text);
     g_test_add_func("/mime/limit", test_limit);
