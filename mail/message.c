@@ -151,6 +151,11 @@ bool field_is(const Field *field, const char *name)
     return strlen(name) == field->name_length && g_ascii_strncasecmp(field->text, name, field->name_length) == 0;
 }
 
+bool field_is_content(const Field *field, void *data)
+{
+    return field->name_length > 8 && g_ascii_strncasecmp(field->text, "Content-", 8) == 0;
+}
+
 const Field *message_find(const Message *message, const char *name, size_t *index)
 {
     for (size_t at = index ? *index : 0; at < message->fields->len; at++) {

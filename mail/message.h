@@ -62,6 +62,8 @@ char *field_value(const Field *field);
 char *field_value_folded(const Field *field);
 /* Has the field this name? */
 bool field_is(const Field *field, const char *name);
+/* Does the field tell of the content, by a name that begins with "Content-"? data is not used. */
+bool field_is_content(const Field *field, void *data);
 
 /* ---- editing ---- */
 

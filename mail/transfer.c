@@ -2,6 +2,14 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/transfer.h"
 
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/bytes.h"
+
+#define LINE 76        /* characters of a line at most, in both encodings */
+#define BASE64_LINE 57 /* bytes that make such a line */
+
 int transfer_take_quoted(const char **at, const char *end)
 {
     const char *start = (*at)++;
@@ -40,5 +48,59 @@ void transfer_decode_base64(const char *text, size_t length, GString *out)
 
 void transfer_encode_byte(GString *out, unsigned char byte)
 {
-    g_string_append_printf(out, "=%02X", byte);
+    static const char digits[] = "0123456789ABCDEF";
+    const char code[] = {'=', digits[byte >> 4], digits[byte & 15]};
+    g_string_append_len(out, code, sizeof code);
+}
+
+const char *transfer_needed(const char *bytes, size_t length)
+{
+    size_t high = 0;
+    for (size_t at = 0; at < length; at++)
+        high += (unsigned char)bytes[at] > 127;
+    bool nul = length > 0 && memchr(bytes, '\0', length);
+    if (nul ||
+        (high > 0 && high >= length * 17 / 100)) /* base64 makes 4 of 3 bytes, quoted-printable 3 of one above 127 */
+        return "base64";
+    return high > 0 || bytes_long_line(bytes, length) ? "quoted-printable" : NULL;
+}
+
+/* Line ends stay as they are, for the text is text. */
+static void encode_quoted(GString *out, const char *at, const char *end, const char *line_end)
+{
+    for (size_t column = 0; at < end; at++) {
+        bool two = *at == '\r' && end - at > 1 && at[1] == '\n';
+        if (two || *at == '\n') {
+            g_string_append_len(out, at, two ? 2 : 1);
+            at += two;
+            column = 0;
+            continue;
+        }
+        bool last = end - at == 1 || at[1] == '\n' || (end - at > 2 && at[1] == '\r' && at[2] == '\n');
+        bool plain = g_ascii_isgraph(*at) ? *at != '=' : (*at == ' ' || *at == '\t') && !last;
+        size_t width = plain ? 1 : 3;
+        if (column + width >= LINE) { /* so that there is room for a "=" */
+            g_string_append_c(out, '=');
+            g_string_append(out, line_end);
+            column = 0;
+        }
+        if (plain)
+            g_string_append_c(out, *at);
+        else
+            transfer_encode_byte(out, (unsigned char)*at);
+        column += width;
+    }
+}
+
+void transfer_encode(GString *out, const char *encoding, const char *bytes, size_t length, const char *line_end)
+{
+    if (strcmp(encoding, "base64") != 0) {
+        encode_quoted(out, bytes, bytes + length, line_end);
+        return;
+    }
+    for (size_t at = 0; at < length; at += BASE64_LINE) {
+        g_autofree char *line = g_base64_encode((const guchar *)bytes + at, MIN(length - at, BASE64_LINE));
+        g_string_append(out, line);
+        g_string_append(out, line_end);
+    }
 }

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Decode the transfer encodings of MIME (RFC 2045, section 6), read leniently: quoted-printable and base64. The Q and B
- * encodings of header fields (RFC 2047) are the same but for the underscore. Nothing fails: what is no encoding stands
- * for itself.
+ * Decode and write the transfer encodings of MIME (RFC 2045, section 6): quoted-printable and base64. They are read
+ * leniently. The Q and B encodings of header fields (RFC 2047) are the same but for the underscore. Nothing fails: what
+ * is no encoding stands for itself.
  */
 #include <glib.h>
 #include <stddef.h>
@@ -19,3 +19,12 @@ void transfer_decode_base64(const char *text, size_t length, GString *out);
 
 /* Append a byte as "=3D". */
 void transfer_encode_byte(GString *out, unsigned char byte);
+
+/* Return the encoding in which the bytes of a part go through a server that takes 7 bits, and lines of BYTES_LINE bytes
+ * (base/bytes.h): "quoted-printable", or "base64" where that is shorter or there is a NUL. NULL: they go as they
+ * are. */
+const char *transfer_needed(const char *bytes, size_t length);
+
+/* Append bytes in one of the two encodings, with line_end where a line is broken. Line ends of the bytes themselves
+ * stay in quoted-printable. */
+void transfer_encode(GString *out, const char *encoding, const char *bytes, size_t length, const char *line_end);

@@ -420,7 +420,7 @@ static char *make_boundary(GBytes *body)
 
 static bool take_if_content(const Field *field, void *fields)
 {
-    bool content = field->name_length > 8 && g_ascii_strncasecmp(field->text, "Content-", 8) == 0;
+    bool content = field_is_content(field, NULL);
     if (content)
         g_string_append_len(fields, field->text, (gssize)field->length);
     return content;

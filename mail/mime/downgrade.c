@@ -2,122 +2,103 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/mime/downgrade.h"
 
-#include <gmime/gmime.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/bytes.h"
-#include "mail/mime/mime_tree.h"
+#include "mail/message.h"
+#include "mail/mime/mime.h"
+#include "mail/transfer.h"
+#include "mail/wire.h"
+
+#define ENCODING "Content-Transfer-Encoding"
 
 /* Parts of type message have no encoding of their own (RFC 2045, section 6.4): a fragment (message/partial) would be
  * joined with its encoding. Those of RFC 6532 and 6533 (message/global...) may have one. */
-static bool may_be_encoded(GMimePart *part)
+static bool may_be_encoded(const MimePart *part)
 {
-    GMimeContentType *type = g_mime_object_get_content_type(GMIME_OBJECT(part));
-    return !g_mime_content_type_is_type(type, "message", "*") ||
-           g_ascii_strncasecmp(g_mime_content_type_get_media_subtype(type), "global", strlen("global")) == 0;
+    return !part->closed &&
+           (!g_str_has_prefix(part->type, "message/") || g_str_has_prefix(part->type, "message/global"));
 }
 
-/* The bytes that GMime wrote. */
-static GBytes *take_bytes(GMimeStream *stream)
+/* The encoding that a part is to be written in: one that it needs, or its own where that left lines long. NULL: it
+ * stays as it is. */
+static const char *encoding_for(const MimePart *part, bool seven_bits)
 {
-    GByteArray *octets = g_mime_stream_mem_get_byte_array(GMIME_STREAM_MEM(stream));
-    return g_bytes_new(octets->data, octets->len);
+    size_t length = (size_t)(part->end - part->body);
+    bool is_long = bytes_long_line(part->body, length);
+    if (strcmp(part->encoding, "base64") == 0 || strcmp(part->encoding, "quoted-printable") == 0)
+        return is_long ? part->encoding : NULL;
+    return !mime_is_encoded(part) && (seven_bits || is_long) ? transfer_needed(part->body, length) : NULL;
 }
 
-/* Are lines of the part long as they stand in the message? */
-static bool has_long_line(GMimePart *part)
+/* Append a head that names this encoding, or none, and ends with an empty line. */
+static void append_head(GByteArray *to, const MimePart *part, const char *encoding)
 {
-    GMimeDataWrapper *content = g_mime_part_get_content(part);
-    GMimeStream *raw = content ? g_mime_data_wrapper_get_stream(content) : NULL, *copy = g_mime_stream_mem_new();
-    if (raw) {
-        g_mime_stream_reset(raw);
-        g_mime_stream_write_to_stream(raw, copy);
-        g_mime_stream_reset(raw);
+    g_autoptr(GBytes) fields = mime_part_fields(part), nothing = g_bytes_new(NULL, 0);
+    g_autoptr(Message) head = message_new(fields);
+    if (encoding)
+        message_set(head, ENCODING, encoding);
+    else
+        message_remove(head, ENCODING);
+    message_set_body(head, nothing);
+    g_autoptr(GBytes) changed = message_octets(head);
+    wire_append(to, g_bytes_get_data(changed, NULL), g_bytes_get_size(changed));
+}
+
+static void append_body(GByteArray *to, const MimePart *part, const char *encoding)
+{
+    g_autoptr(GString) encoded = g_string_new(NULL), content = mime_body(part, (size_t)(part->end - part->body));
+    transfer_encode(encoded, encoding, content->str, content->len, "\r\n");
+    wire_append(to, encoded->str, encoded->len);
+}
+
+/* More parts than anybody splits are one text: the message without the fields that tell of them. */
+static GBytes *as_text(GBytes *octets)
+{
+    g_autoptr(Message) message = message_new(octets);
+    message_remove_if(message, field_is_content, NULL);
+    return message_octets(message);
+}
+
+/* Write the message anew, with other heads and bodies of some parts in the place of their own. A part is encoded by
+ * what it holds, whatever it says of itself. */
+static GBytes *convert(GBytes *message, bool seven_bits)
+{
+    size_t length;
+    g_autoptr(GPtrArray) parts = mime_parts_all(g_bytes_get_data(message, NULL), g_bytes_get_size(message));
+    g_autoptr(GBytes) source = parts ? g_bytes_ref(message) : as_text(message);
+    const char *octets = g_bytes_get_data(source, &length), *done = octets;
+    if (!parts)
+        parts = mime_parts_most(octets, length, 1);
+    GByteArray *to = g_byte_array_sized_new((guint)length + 64);
+    for (guint at = 0; at < parts->len; at++) {
+        const MimePart *part = parts->pdata[at];
+        if (strcmp(part->type, "multipart/signed") == 0) {
+            at = part->next - 1; /* the signature counts for more */
+            continue;
+        }
+        bool holds = part->next > at + 1 || g_str_has_prefix(part->type, "multipart/");
+        const char *encoding = !holds && may_be_encoded(part) ? encoding_for(part, seven_bits) : NULL;
+        if (!encoding && !(holds && seven_bits && *part->encoding))
+            continue;
+        wire_append(to, done, (size_t)(part->head - done));
+        append_head(to, part, encoding);
+        if (encoding)
+            append_body(to, part, encoding);
+        done = encoding ? part->end : part->body;
     }
-    g_autoptr(GBytes) octets = take_bytes(copy);
-    g_object_unref(copy);
-    return bytes_long_line(g_bytes_get_data(octets, NULL), g_bytes_get_size(octets));
-}
-
-/* Decode a part, so that it is encoded anew, in lines, when it is written. */
-static void decode_leaf(GMimePart *part)
-{
-    GMimeStream *plain = g_mime_stream_mem_new();
-    g_mime_data_wrapper_write_to_stream(g_mime_part_get_content(part), plain);
-    g_mime_stream_reset(plain);
-    GMimeDataWrapper *content = g_mime_data_wrapper_new_with_stream(plain, GMIME_CONTENT_ENCODING_DEFAULT);
-    g_mime_part_set_content(part, content);
-    g_object_unref(content);
-    g_object_unref(plain);
-}
-
-static void encode_leaf(GMimePart *part, GMimeEncodingConstraint constraint)
-{
-    if (!may_be_encoded(part))
-        return;
-    GMimeContentEncoding now = g_mime_part_get_content_encoding(part);
-    bool is_long = has_long_line(part);
-    if (now == GMIME_CONTENT_ENCODING_BASE64 || now == GMIME_CONTENT_ENCODING_QUOTEDPRINTABLE) {
-        if (is_long)
-            decode_leaf(part);
-        return;
+    if (done == octets) {
+        g_byte_array_unref(to);
+        return g_steal_pointer(&source);
     }
-    if (constraint == GMIME_ENCODING_CONSTRAINT_8BIT && !is_long)
-        return;
-    GMimeContentEncoding best = g_mime_part_get_best_content_encoding(part, constraint);
-    if (best == GMIME_CONTENT_ENCODING_BASE64 || best == GMIME_CONTENT_ENCODING_QUOTEDPRINTABLE)
-        g_mime_part_set_content_encoding(part, best);
-}
-
-/* A part is encoded by what it holds, whatever it says of itself. What
- * holds parts has no encoding but theirs. The parser bounds the depth. */
-static void encode(GMimeObject *part, GMimeEncodingConstraint constraint)
-{
-    if (!part || GMIME_IS_MULTIPART_SIGNED(part))
-        return;
-    if (GMIME_IS_PART(part)) {
-        encode_leaf(GMIME_PART(part), constraint);
-        return;
-    }
-    if (constraint == GMIME_ENCODING_CONSTRAINT_7BIT)
-        g_mime_object_remove_header(part, "Content-Transfer-Encoding");
-    if (GMIME_IS_MULTIPART(part))
-        for (int at = 0; at < g_mime_multipart_get_count(GMIME_MULTIPART(part)); at++)
-            encode(g_mime_multipart_get_part(GMIME_MULTIPART(part), at), constraint);
-    if (GMIME_IS_MESSAGE_PART(part) && g_mime_message_part_get_message(GMIME_MESSAGE_PART(part)))
-        encode(g_mime_message_get_mime_part(g_mime_message_part_get_message(GMIME_MESSAGE_PART(part))), constraint);
-}
-
-static GBytes *write_out(GMimeMessage *message)
-{
-    GMimeStream *stream = g_mime_stream_mem_new();
-    GMimeStream *filtered = g_mime_stream_filter_new(stream);
-    GMimeFilter *line_ends = g_mime_filter_unix2dos_new(FALSE);
-    g_mime_stream_filter_add(GMIME_STREAM_FILTER(filtered), line_ends);
-    g_mime_object_write_to_stream(GMIME_OBJECT(message), NULL, filtered);
-    g_mime_stream_flush(filtered);
-    GBytes *result = take_bytes(stream);
-    g_object_unref(line_ends);
-    g_object_unref(filtered);
-    g_object_unref(stream);
-    return result;
-}
-
-static GBytes *convert(GBytes *message, GMimeEncodingConstraint constraint)
-{
-    GMimeMessage *parsed = mime_tree(message);
-    if (!parsed)
-        return g_bytes_ref(message);
-    encode(g_mime_message_get_mime_part(parsed), constraint);
-    GBytes *result = write_out(parsed);
-    g_object_unref(parsed);
-    return result;
+    wire_append(to, done, (size_t)(octets + length - done));
+    return g_byte_array_free_to_bytes(to);
 }
 
 GBytes *downgrade_to_7bit(GBytes *message)
 {
-    return bytes_8bit_of(message) ? convert(message, GMIME_ENCODING_CONSTRAINT_7BIT) : g_bytes_ref(message);
+    return bytes_8bit_of(message) ? convert(message, true) : g_bytes_ref(message);
 }
 
 /* ---- long lines ---- */
@@ -179,7 +160,7 @@ GBytes *downgrade_lines(GBytes *message)
     size_t head = header_length(octets, length);
     g_autoptr(GBytes) body_fits = NULL;
     if (bytes_long_line(octets + head, length - head))
-        body_fits = convert(message, GMIME_ENCODING_CONSTRAINT_8BIT);
+        body_fits = convert(message, false);
     octets = g_bytes_get_data(body_fits ? body_fits : message, &length);
     head = header_length(octets, length);
     if (!bytes_long_line(octets, head))

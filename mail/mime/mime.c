@@ -65,9 +65,11 @@ static size_t line_length(const char *at, const char *end)
 static bool is_delimiter(const Reader *reader, const char *at, size_t line, Delimiter *found)
 {
     size_t length = line;
+    if (line < 2 || memcmp(at, "--", 2) != 0)
+        return false;
     while (length > 2 && g_ascii_isspace(at[length - 1]))
         length--;
-    if (length < 2 || memcmp(at, "--", 2) != 0 || memchr(at, '\0', length))
+    if (memchr(at, '\0', length))
         return false;
     g_string_truncate(reader->line, 0);
     g_string_append_len(reader->line, at + 2, (gssize)length - 2);
@@ -88,7 +90,7 @@ static Delimiter find_delimiter(const Reader *reader, const char *at)
     Delimiter found;
     bool any = g_hash_table_size(reader->levels) > 0;
     for (const char *before; any && at < end; at = before + 1) {
-        if (*at == '-' && is_delimiter(reader, at, line_length(at, end), &found))
+        if (is_delimiter(reader, at, line_length(at, end), &found))
             return found;
         before = memmem(at, (size_t)(end - at), "\n--", 3);
         if (!before)
@@ -97,22 +99,52 @@ static Delimiter find_delimiter(const Reader *reader, const char *at)
     return (Delimiter){.start = end, .behind = end};
 }
 
-/* The head of a mail, or of a part, which ends at the latest where the next part begins. */
+/* Is the line, of a head that begins at head, a field, or one that may stand before the first? */
+static bool is_field(const char *head, const char *at, size_t line)
+{
+    bool first = at == head;
+    size_t mark = first && line > 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* as in message.h */
+    return (first && line > 6 && memcmp(at + (*at == '>'), "From ", 5) == 0) || is_name(at + mark, line - mark);
+}
+
+static bool is_empty(const char *at, size_t line)
+{
+    return at[0] == '\n' || (at[0] == '\r' && (line == 1 || at[1] == '\n'));
+}
+
+/* The next line that begins as a field of the content, before an empty line or a delimiter; NULL: there is none. */
+static const char *next_content(const Reader *reader, const char *at)
+{
+    Delimiter found;
+    for (size_t line; at < reader->end; at += line) {
+        line = line_length(at, reader->end);
+        if (is_empty(at, line) || is_delimiter(reader, at, line, &found))
+            return NULL;
+        if (line > 8 && g_ascii_strncasecmp(at, "Content-", 8) == 0)
+            return at;
+    }
+    return NULL;
+}
+
+/* The head of a mail, or of a part, which ends at the latest where the next part begins. It ends before a line that is
+ * no field, too; but there are programs that read on, so whoever decides by what is in a mail has to do so as well. */
 static size_t head_length(const char *octets, size_t length, const Reader *reader)
 {
-    const char *end = octets + length, *at = octets;
+    const char *end = octets + length, *at = octets, *content = NULL;
     Delimiter found;
     bool any = false;
     while (at < end) {
         size_t line = line_length(at, end);
-        if (at[0] == '\n' || (at[0] == '\r' && (line == 1 || at[1] == '\n')))
+        if (is_empty(at, line))
             return any ? (size_t)(at - octets) + line : 0;
-        bool first = at == octets && line > 6 && memcmp(at + (*at == '>'), "From ", 5) == 0;
-        size_t mark = at == octets && line > 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* as in message.h */
-        if (!first && !(any && (at[0] == ' ' || at[0] == '\t')) && !is_name(at + mark, line - mark))
-            return any ? (size_t)(at - octets) : 0;
-        if (*at == '-' && reader && is_delimiter(reader, at, line, &found))
+        if (reader && is_delimiter(reader, at, line, &found))
             return (size_t)(at - octets);
+        if (!is_field(octets, at, line) && !(any && (at[0] == ' ' || at[0] == '\t'))) {
+            if (reader && reader->whole && (any || reader->parts->len > 1) && (!content || at > content))
+                content = next_content(reader, at);
+            if (!content)
+                return any ? (size_t)(at - octets) : 0;
+        }
         any = true;
         at += line;
     }
@@ -279,7 +311,7 @@ static Delimiter read_part(Reader *reader, Place place, const char *start, const
     part->closed = (boundary || message) && place.level >= reader->deepest;
     bool opens = !part->closed && reader->parts->len < reader->most;
     Place within = {.level = place.level + 1, .inside = message, .digest = strcmp(part->type, "multipart/digest") == 0};
-    Delimiter next = opens && boundary ? read_multipart(reader, within, part, boundary)
+    Delimiter next = opens && boundary  ? read_multipart(reader, within, part, boundary)
                      : opens && message ? read_part(reader, within, part->body, part->body)
                                         : find_delimiter(reader, part->body);
     part->body_length = (size_t)(next.start - part->body);
@@ -317,6 +349,19 @@ GPtrArray *mime_parts_most(const char *octets, size_t length, unsigned most)
 GPtrArray *mime_parts(const char *octets, size_t length)
 {
     return mime_parts_most(octets, length, PART_LIMIT);
+}
+
+GBytes *mime_part_fields(const MimePart *part)
+{
+    GString *fields = g_string_sized_new(part->head_length);
+    const char *end = part->head + part->head_length;
+    for (const char *at = part->head; at < end;) {
+        size_t line = line_length(at, end);
+        if (is_field(part->head, at, line) || *at == ' ' || *at == '\t' || is_empty(at, line))
+            g_string_append_len(fields, at, (gssize)line);
+        at += line;
+    }
+    return g_string_free_to_bytes(fields);
 }
 
 GPtrArray *mime_parts_all(const char *octets, size_t length)

@@ -39,12 +39,16 @@ typedef struct MimePart {
 GPtrArray *mime_parts(const char *octets, size_t length);
 GPtrArray *mime_parts_most(const char *octets, size_t length, unsigned most);
 
-/* Return all parts, also those of messages within, for code that changes some of them and leaves the other bytes. A
- * message within that is encoded is not split, and each part keeps its type. Return NULL when there are more than
- * MIME_ALL_PARTS. */
+/* Return all parts, also those of messages within, for code that takes some out or changes them, and leaves the other
+ * bytes. A message within that is encoded is not split, and each part keeps its type. A head goes on behind a line that
+ * is no field where fields of the content follow, because some programs read on there. Return NULL when there are more
+ * than MIME_ALL_PARTS. */
 #define MIME_ALL_PARTS 1000
 #define MIME_ALL_DEPTH 100
 GPtrArray *mime_parts_all(const char *octets, size_t length);
+
+/* Return the fields of a part, without the lines of its head that are none. g_bytes_unref() */
+GBytes *mime_part_fields(const MimePart *part);
 
 /* Return the index of the first part that lies behind the part at index `at` and all parts within it. */
 guint mime_parts_behind(const GPtrArray *parts, guint at);

@@ -2,11 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/mime/downgrade.h"
 
-#include <gmime/gmime.h>
 #include <pthread.h>
 #include <string.h>
 
-#include "mail/mime/mime_tree.h"
+#include "mail/mime/mime.h"
 #include "t/doubling.h"
 #include "t/suite.h"
 
@@ -43,6 +42,75 @@ static void test_text(void)
                       "long enough to be quoted and not base64\r\n");
 }
 
+/* The bytes between the parts, and those of the parts that are ASCII, stay. */
+static void test_bytes(void)
+{
+    static const char frame[] =
+        "A: \xff\r\nContent-Type: multipart/mixed; boundary=b\r\n%s\r\nbefore\r\n--b \r\nA:\t1\r\n \r\n%s--b\t\r\n"
+        "Content-Type: message/rfc822\r\n\r\nX: \xff\r\nContent-Type: multipart/alternative; boundary=\"b--\"\r\n%s\r\n"
+        "--b--\r\n%s--b----\r\n\r\n--b\r\n%s--b--\r\nbehind \r\n";
+    static const char eight[] = "Content-Transfer-Encoding: 8bit\r\n",
+                      quoted[] = "Content-Transfer-Encoding: quoted-printable\r\n";
+    static const char before[] = "\r\nOne \xff\tand a good deal of ASCII, so that it is quoted-printable\r\n\r\n";
+    static const char after[] = "\r\nOne =FF\tand a good deal of ASCII, so that it is quoted-printable\r\n\r\n";
+    g_autofree char *one = g_strdup_printf(frame, eight, "\r\ntext\r\n", eight, before, before);
+    g_autofree char *part = g_strconcat(quoted, after, NULL);
+    g_autofree char *two = g_strdup_printf(frame, "", "\r\ntext\r\n", "", part, part);
+    assert_downgraded(one, two);
+}
+
+/* No text is lost of a part whose head breaks off, that has none, or that has no line end. */
+static void test_odd_heads(void)
+{
+#define TEXT "no field, but \xff\r\nand a good deal of ASCII"
+#define QUOTED "no field, but =FF\r\nand a good deal of ASCII"
+#define QP "Content-Transfer-Encoding: quoted-printable\r\n"
+    assert_downgraded("A: b\r\n" TEXT, "A: b\r\n" QP "\r\n" QUOTED);
+    assert_downgraded(TEXT, QP "\r\n" QUOTED);
+    assert_downgraded("\r\n" TEXT, QP "\r\n" QUOTED);
+    assert_downgraded(
+        "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n" TEXT "\r\n--b\r\n\r\n" TEXT
+        "\r\n--b\r\nA: b\r\n--b\r\n--b\r\nContent-Transfer-Encoding: 7bit\r\nContent-Transfer-encoding:\r\n"
+        "A: b\r\n\r\n" TEXT,
+        "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n" QP "\r\n" QUOTED "\r\n--b\r\n" QP "\r\n" QUOTED
+        "\r\n--b\r\nA: b\r\n--b\r\n--b\r\n" QP "A: b\r\n\r\n" QUOTED);
+}
+
+/* The contents of the only part, whatever its encoding. */
+static char *contents_of(GBytes *mail)
+{
+    g_autoptr(GPtrArray) parts = mime_parts(g_bytes_get_data(mail, NULL), g_bytes_get_size(mail));
+    g_assert_cmpuint(parts->len, ==, 1);
+    g_autoptr(GString) body = mime_body(parts->pdata[0], G_MAXSIZE);
+    char *text = g_strndup(body->str, body->len);
+    return text;
+}
+
+/* No line is longer than 76 characters, and no blank stands at its end. */
+static void test_quoted(void)
+{
+    g_autoptr(GString) body = g_string_new("\xff\r\n");
+    for (unsigned length = 60; length < 90; length++)
+        for (unsigned tail = 0; tail < 8; tail++) {
+            static const char *const tails[] = {"\r\n", "\n", " \r\n", "\t\n", "\xff\r\n", "=\r\n", "\r\r\n", " x\r\n"};
+            g_autofree char *line = g_strnfill(length, 'x');
+            g_string_append_printf(body, "%s%s", line, tails[tail]);
+        }
+    g_autofree char *mail = g_strconcat("A: b\r\n\r\n", body->str, NULL), *text = downgraded(mail);
+    g_auto(GStrv) lines = g_strsplit(strstr(text, "\r\n\r\n") + 4, "\r\n", -1);
+    for (char **line = lines; *line; line++) {
+        g_assert_cmpuint(strlen(*line), <=, 76);
+        g_assert_false(g_str_has_suffix(*line, " ") || g_str_has_suffix(*line, "\t"));
+    }
+    g_autoptr(GBytes) octets = g_bytes_new(text, strlen(text));
+    g_autofree char *decoded = contents_of(octets);
+    g_string_replace(body, "\r\r\n", "\r.", 0);
+    g_string_replace(body, "\r\n", "\n", 0);
+    g_string_replace(body, "\n", "\r\n", 0);
+    g_string_replace(body, "\r.", "\r\r\n", 0);
+    g_assert_cmpstr(decoded, ==, body->str);
+}
+
 static void test_parts(void)
 {
     g_autofree char *text = downgraded(
@@ -70,20 +138,6 @@ static void assert_short(GBytes *mail)
         feed = feed ? feed : text + length;
         g_assert_cmpuint(feed - at, <=, 999);
     }
-}
-
-/* The contents of the only part, whatever its encoding. */
-static char *contents_of(GBytes *mail)
-{
-    GMimeMessage *parsed = mime_tree(mail);
-    GMimeStream *stream = g_mime_stream_mem_new();
-    g_mime_data_wrapper_write_to_stream(g_mime_part_get_content(GMIME_PART(g_mime_message_get_mime_part(parsed))),
-                                        stream);
-    GByteArray *octets = g_mime_stream_mem_get_byte_array(GMIME_STREAM_MEM(stream));
-    char *text = g_strndup((const char *)octets->data, octets->len);
-    g_object_unref(stream);
-    g_object_unref(parsed);
-    return text;
 }
 
 /* Long lines leave in an encoding, and say what they said. */
@@ -155,15 +209,19 @@ static void test_fragment(void)
     g_assert_nonnull(strstr(within, "na=C3=AFve =3D 2,"));
 }
 
-/* The signature counts for more. */
+/* The signature counts for more: no byte of it changes, beside a part that does. */
 static void test_signed(void)
 {
-    g_autofree char *text =
-        downgraded("MIME-Version: 1.0\r\nContent-Type: multipart/signed; boundary=b; micalg=pgp-sha1; "
-                   "protocol=\"application/pgp-signature\"\r\n\r\n--b\r\nContent-Type: text/plain; charset=utf-8\r\n"
-                   "Content-Transfer-Encoding: 8bit\r\n\r\nna\xc3\xafve\r\n--b\r\n"
-                   "Content-Type: application/pgp-signature\r\n\r\nx\r\n--b--\r\n");
-    g_assert_nonnull(strstr(text, "na\xc3\xafve"));
+#define SIGNED                                                                                                       \
+    "--a\r\nContent-Type: multipart/signed; boundary=b; micalg=pgp-sha1; protocol=\"application/pgp-signature\"\r\n" \
+    "Content-Transfer-Encoding: 8bit\r\n\r\n--b \r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\n"        \
+    "Content-Transfer-Encoding: 8bit\r\n\r\nna\xc3\xafve\r\n--c--\r\n--b\r\n"                                        \
+    "Content-Type: application/pgp-signature\r\n\r\nx\r\n--b--\r\n"
+    assert_downgraded(
+        "Content-Type: multipart/mixed; boundary=a\r\n\r\n--a\r\n\r\nna\xc3\xafve and more of a text\r\n" SIGNED
+        "--a--\r\n",
+        "Content-Type: multipart/mixed; boundary=a\r\n\r\n--a\r\n"
+        "Content-Transfer-Encoding: quoted-printable\r\n\r\nna=C3=AFve and more of a text\r\n" SIGNED "--a--\r\n");
 }
 
 static void test_broken(void)
@@ -256,7 +314,7 @@ static void test_deep(void)
                "\xff\n");
 }
 
-/* The bound is never passed unseen: each way to name parts is counted. Lines that only look like a boundary are not. */
+/* Each way to name parts is counted. Lines that only look like a boundary are not. */
 static void test_count(void)
 {
     static const struct {
@@ -267,17 +325,17 @@ static void test_count(void)
         {MIXED, "--b \t\r\n\n", true},
         {"Content-Type: multipart/mixed;\n BOUNDARY*=us-ascii''%62\n\n", "--b\n\n", true},
         {MIXED, "--b\nContent-Type: multipart/mixed; boundary=c\n\n--c\n\n--c--\n", true},
-        {"", "Content-Type: message/rfc822\n\n", true},
+        {"", "Content-Type: message/rfc822\n\n", false}, /* they lie too deep */
         {"Subject: SQL\n\n", "-- a comment\n", false},
         {MIXED, "text\n", false},
     };
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
         g_autoptr(GString) text = g_string_new(cases[at].head);
-        for (unsigned i = 0; i <= MIME_TREE_PARTS; i++)
+        for (unsigned i = 0; i <= MIME_ALL_PARTS; i++)
             g_string_append(text, cases[at].unit);
-        g_autoptr(GBytes) octets = g_bytes_new(text->str, text->len);
+        g_autoptr(GPtrArray) parts = mime_parts_all(text->str, text->len);
         g_test_message("case %zu", at);
-        g_assert_cmpint(mime_tree_parts(octets) > MIME_TREE_PARTS, ==, cases[at].many);
+        g_assert_cmpint(!parts, ==, cases[at].many);
     }
 }
 
@@ -306,6 +364,9 @@ SUITE("downgrade")
     g_test_add_func("/mail/downgrade/long-header", test_long_header);
     g_test_add_func("/mail/downgrade/ascii", test_ascii);
     g_test_add_func("/mail/downgrade/text", test_text);
+    g_test_add_func("/mail/downgrade/bytes", test_bytes);
+    g_test_add_func("/mail/downgrade/odd-heads", test_odd_heads);
+    g_test_add_func("/mail/downgrade/quoted", test_quoted);
     g_test_add_func("/mail/downgrade/parts", test_parts);
     g_test_add_func("/mail/downgrade/signed", test_signed);
     g_test_add_func("/mail/downgrade/fragment", test_fragment);

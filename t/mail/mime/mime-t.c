@@ -56,7 +56,9 @@ static void test_broken(void)
         "Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: multipart/mixed;\nboundary=y\n\n--y\n",
         "multipart/mixed|text/plain");
     assert_shape("Content-Type: ;;;\n\n", "text/plain");
-    assert_shape("\xef\xbb\xbf" "A: byte order mark\nContent-Type: text/html\n\n", "text/html");
+    assert_shape("\xef\xbb\xbf"
+                 "A: byte order mark\nContent-Type: text/html\n\n",
+                 "text/html");
 }
 
 /* A line is a delimiter of the multipart whose boundary it names, also where one begins like another one. */
@@ -68,8 +70,8 @@ static void test_boundaries(void)
         g_autofree char *mail = g_strdup_printf(
             "Content-Type: multipart/mixed; boundary=\"%s\"\n\n--%s\nContent-Type: multipart/alternative; "
             "boundary=\"%s\"\n\n--%s\n\n1\n--%s \t\nContent-Type: text/html\n--%s--\n--%s\n"
-            "Content-Type: image/png\n\n3\n--%s--\n--%s\n", outer, outer, inner, inner, inner, inner, outer, outer,
-            outer);
+            "Content-Type: image/png\n\n3\n--%s--\n--%s\n",
+            outer, outer, inner, inner, inner, inner, outer, outer, outer);
         assert_shape(mail, "multipart/mixed|multipart/alternative|text/plain|text/html|image/png");
     }
     g_autofree char *boundary = g_strnfill(10000, 'b');
