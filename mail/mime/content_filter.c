@@ -2,26 +2,66 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/mime/content_filter.h"
 
-#include <gmime/gmime.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "mail/charset.h"
 #include "mail/mime/file_name.h"
 #include "mail/mime/mime.h"
-#include "mail/mime/mime_tree.h"
+#include "mail/transfer.h"
 
 #define TEXT_MAX (4 * 1024 * 1024) /* of HTML that is made text */
 #define DECODED_MAX 8              /* encoded messages within each other */
 
+/* Verdict says what becomes of a part. */
+typedef struct Verdict {
+    bool removed;
+    bool changed;  /* it, or something in it, is not as it came */
+    guint instead; /* index of the part within that takes its place; 0: none */
+    GString *made; /* head and body that take its place; NULL: none */
+} Verdict;
+
 typedef struct Filter {
     const ContentRules *rules;
     GPtrArray *removed;
-    bool changed;
     unsigned depth; /* of messages that were decoded */
     size_t parts;   /* of the message and of all that were decoded */
     GError **error;
 } Filter;
+
+/* Tree holds the parts of a message, and of each the verdict at the same index. The root is part 0. */
+typedef struct Tree {
+    GPtrArray *parts;
+    Verdict *verdicts;
+    const char *line_end;
+} Tree;
+
+static void tree_clear(Tree *tree)
+{
+    for (guint at = 0; tree->parts && at < tree->parts->len; at++)
+        if (tree->verdicts[at].made)
+            g_string_free(tree->verdicts[at].made, TRUE);
+    g_free(tree->verdicts);
+    g_clear_pointer(&tree->parts, g_ptr_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Tree, tree_clear)
+
+/* Reads the parts; false: there are more than anybody looks at. */
+static bool tree_read(Tree *tree, GBytes *octets)
+{
+    size_t length;
+    const char *start = g_bytes_get_data(octets, &length);
+    const char *feed = length > 0 ? memchr(start, '\n', length) : NULL;
+    tree->parts = mime_parts_all(start, length);
+    tree->verdicts = g_new0(Verdict, tree->parts ? tree->parts->len : 0);
+    tree->line_end = feed && (feed == start || feed[-1] != '\r') ? "\n" : "\r\n";
+    return tree->parts;
+}
+
+static const MimePart *part_at(const Tree *tree, guint at)
+{
+    return tree->parts->pdata[at];
+}
 
 /* ---- what may stay ---- */
 
@@ -41,16 +81,21 @@ static bool has_ending(char *const *endings, const char *ending)
     return false;
 }
 
+/* The fields of a part. */
+static Message *head_of(const MimePart *part)
+{
+    g_autoptr(GBytes) fields = mime_part_fields(part);
+    return message_new(fields);
+}
+
 /* All names that a program may know the part's file by. */
-static GPtrArray *names_of(GMimeObject *part)
+static GPtrArray *names_of(const Message *head)
 {
     GPtrArray *names = file_names_new();
-    GMimeHeaderList *headers = g_mime_object_get_header_list(part);
-    for (int at = 0; at < g_mime_header_list_get_count(headers); at++) {
-        GMimeHeader *header = g_mime_header_list_get_header_at(headers, at);
-        const char *value = g_mime_header_get_raw_value(header);
-        if (value)
-            file_names_add(names, g_mime_header_get_name(header), value);
+    for (size_t at = 0; at < message_field_count(head); at++) {
+        const Field *field = message_field(head, at);
+        g_autofree char *name = g_strndup(field->text, field->name_length), *value = field_value_folded(field);
+        file_names_add(names, name, value);
     }
     return names;
 }
@@ -82,296 +127,276 @@ static bool takes_out(const ContentRules *rules)
     return false;
 }
 
-static char *type_of(GMimeObject *part)
+/* A type that cannot be read is none: nobody knows what a program makes of such a part. */
+static const char *type_of(const MimePart *part, const Message *head)
 {
-    GMimeContentType *type = g_mime_object_get_content_type(part);
-    const char *main = type ? g_mime_content_type_get_media_type(type) : "text";
-    const char *sub = type ? g_mime_content_type_get_media_subtype(type) : "plain";
-    return g_strdup_printf("%s/%s", main ? main : "text", sub ? sub : "plain");
-}
-
-static bool is_ambiguous(GMimeObject *part)
-{
-    GMimeHeaderList *headers = g_mime_object_get_header_list(part);
-    unsigned found = 0;
-    for (int at = 0; at < g_mime_header_list_get_count(headers); at++)
-        found += g_ascii_strcasecmp(g_mime_header_get_name(g_mime_header_list_get_header_at(headers, at)),
-                                    "Content-Type") == 0;
-    return found > 1;
+    return part->typed || !message_has(head, "Content-Type") ? part->type : "application/octet-stream";
 }
 
 /* NULL, or why the part may not stay. */
-static const char *refusal(const ContentRules *rules, GMimeObject *part)
+static const char *refusal(const ContentRules *rules, const MimePart *part)
 {
-    g_autofree char *whole = type_of(part), *main = g_strndup(whole, strcspn(whole, "/"));
-    if (is_ambiguous(part))
+    g_autoptr(Message) head = head_of(part);
+    const char *type = type_of(part, head);
+    g_autofree char *main = g_strndup(type, strcspn(type, "/"));
+    size_t index = 0;
+    const Field *first = message_find(head, "Content-Type", &index);
+    index++;
+    if (first && message_find(head, "Content-Type", &index))
         return "its header names several types, and readers may believe another one";
-    if (is_named(rules->filter_types, main, whole))
+    if (is_named(rules->filter_types, main, type))
         return "its type is one that the list does not take";
-    if (rules->pass_types && *rules->pass_types && !is_named(rules->pass_types, main, whole))
+    if (rules->pass_types && *rules->pass_types && !is_named(rules->pass_types, main, type))
         return "its type is none that the list takes";
-    g_autoptr(GPtrArray) names = names_of(part);
+    g_autoptr(GPtrArray) names = names_of(head);
     return name_refusal(rules, names);
 }
 
-static void note_removed(Filter *filter, GMimeObject *part)
+/* For a caller that says whether the part stays. */
+static bool note_removed(Filter *filter, const MimePart *part)
 {
-    g_autofree char *type = type_of(part);
-    g_autoptr(GPtrArray) names = names_of(part);
+    g_autoptr(Message) head = head_of(part);
+    g_autoptr(GPtrArray) names = names_of(head);
     const char *name = names->len > 0 ? ((FileName *)names->pdata[0])->text : NULL;
-    g_ptr_array_add(filter->removed, g_strconcat(type, name ? ", " : "", name, NULL));
-    filter->changed = true;
+    g_ptr_array_add(filter->removed, g_strconcat(type_of(part, head), name ? ", " : "", name, NULL));
+    return false;
 }
 
 /* ---- HTML to text ---- */
 
-static GBytes *decoded(GMimePart *part)
+static GString *decoded_text(const MimePart *part)
 {
-    GMimeDataWrapper *content = g_mime_part_get_content(part);
-    GMimeStream *memory = g_mime_stream_mem_new();
-    if (content)
-        g_mime_data_wrapper_write_to_stream(content, memory);
-    GByteArray *octets = g_mime_stream_mem_get_byte_array(GMIME_STREAM_MEM(memory));
-    GBytes *bytes = g_bytes_new(octets->data, octets->len);
-    g_object_unref(memory);
-    return bytes;
-}
-
-static GString *decoded_text(GMimePart *part)
-{
-    g_autoptr(GBytes) bytes = decoded(part);
-    size_t all;
-    const char *octets = g_bytes_get_data(bytes, &all);
-    const char *charset = g_mime_object_get_content_type_parameter(GMIME_OBJECT(part), "charset");
-    size_t length = MIN(all, TEXT_MAX);
-    g_autoptr(GString) text = g_string_sized_new(length);
-    charset_decode(charset ? charset : "", octets ? octets : "", length, length < all, text);
+    g_autoptr(GString) octets = mime_body(part, (size_t)(part->end - part->body)), text = g_string_new(NULL);
+    size_t length = MIN(octets->len, TEXT_MAX);
+    charset_decode(part->charset, octets->str, length, length < octets->len, text);
     g_autofree char *valid = g_utf8_make_valid(text->str, (gssize)text->len); /* U+FFFD for each NUL */
     return g_string_new(valid);
 }
 
-/* A text part in the place of an HTML part. */
-static GMimeObject *make_text(Filter *filter, GMimeObject *html)
+/* Head and body of a text part in the place of an HTML part; NULL: the conversion failed. */
+static GString *make_text(Filter *filter, const MimePart *html, const char *line_end)
 {
     g_autoptr(GError) fault = NULL;
-    GString *source = decoded_text(GMIME_PART(html));
-    GString *text = filter->rules->convert ? filter->rules->convert(source, filter->rules->data, &fault)
-                                           : mime_html_text(source);
-    g_string_free(source, TRUE);
-    if (!text) {
+    g_autoptr(GString) source = decoded_text(html), text = g_string_new(NULL);
+    g_autoptr(GString) lines = filter->rules->convert ? filter->rules->convert(source, filter->rules->data, &fault)
+                                                      : mime_html_text(source);
+    if (!lines) {
         if (filter->error && !*filter->error)
             g_propagate_error(filter->error, g_steal_pointer(&fault));
         return NULL;
     }
-    g_string_replace(text, "\r\n", "\n", 0); /* as some commands end their lines */
-    GMimeTextPart *made = g_mime_text_part_new_with_subtype("plain");
-    g_mime_text_part_set_charset(made, "utf-8");
-    g_mime_text_part_set_text(made, text->str);
-    GMimeContentEncoding best = g_mime_part_get_best_content_encoding(GMIME_PART(made), GMIME_ENCODING_CONSTRAINT_7BIT);
-    g_mime_part_set_content_encoding(GMIME_PART(made), best);
-    g_string_free(text, TRUE);
-    filter->changed = true;
-    return GMIME_OBJECT(made);
+    for (const char *at = lines->str; at < lines->str + lines->len; at++) {
+        at += at[0] == '\r' && at[1] == '\n'; /* as some commands end their lines */
+        if (*at == '\n')
+            g_string_append(text, line_end);
+        else
+            g_string_append_c(text, *at);
+    }
+    size_t latin_length;
+    g_autofree char *latin = g_convert(text->str, (gssize)text->len, "ISO-8859-1", "UTF-8", NULL, &latin_length, NULL);
+    const char *bytes = latin ? latin : text->str, *wide = latin ? "iso-8859-1" : "utf-8";
+    size_t length = latin ? latin_length : text->len;
+    const char *encoding = transfer_needed(bytes, length);
+    GString *made = g_string_new("Content-Type: text/plain; charset=");
+    g_string_append_printf(made, "%s%s", g_str_is_ascii(text->str) ? "us-ascii" : wide, line_end);
+    if (encoding)
+        g_string_append_printf(made, "Content-Transfer-Encoding: %s%s", encoding, line_end);
+    g_string_append(made, line_end);
+    if (encoding)
+        transfer_encode(made, encoding, bytes, length, line_end);
+    else
+        g_string_append_len(made, bytes, (gssize)length);
+    return made;
 }
 
-/* ---- the tree ---- */
+/* ---- what is left is written ---- */
 
-static GMimeObject *strain(Filter *filter, GMimeObject *part);
+static void write_part(const Tree *tree, guint at, GString *to);
 
-/* Takes a reference of part; returns one of what takes its place, or NULL. */
-static GMimeObject *strain_multipart(Filter *filter, GMimeObject *part)
+static void append_range(GString *to, const char *from, const char *end)
 {
-    GMimeMultipart *multipart = GMIME_MULTIPART(part);
-    int before = g_mime_multipart_get_count(multipart);
-    for (int at = 0; at < g_mime_multipart_get_count(multipart);) {
-        GMimeObject *child = g_mime_multipart_get_part(multipart, at);
-        GMimeObject *kept = strain(filter, g_object_ref(child));
-        if (!kept) {
-            g_object_unref(g_mime_multipart_remove_at(multipart, at));
+    if (end > from)
+        g_string_append_len(to, from, end - from);
+}
+
+static void end_line(GString *to, const char *line_end)
+{
+    if (to->len > 0 && to->str[to->len - 1] != '\n')
+        g_string_append(to, line_end);
+}
+
+/* Put the content of a part, as it was written, in the place of the message's own: the body, and the fields that tell
+ * of it. */
+static void put(Message *message, const GString *written)
+{
+    g_autoptr(GBytes) octets = g_bytes_new_static(written->str, written->len);
+    g_autoptr(Message) content = message_new(octets);
+    message_remove_if(message, field_is_content, NULL);
+    for (size_t at = 0; at < message_field_count(content); at++) {
+        const Field *field = message_field(content, at);
+        if (!field_is_content(field, NULL))
             continue;
-        }
-        if (kept != child)
-            g_object_unref(g_mime_multipart_replace(multipart, at, kept));
-        g_object_unref(kept);
-        at++;
+        g_autofree char *name = g_strndup(field->text, field->name_length), *value = field_value_folded(field);
+        message_append(message, name, value);
     }
-    int left = g_mime_multipart_get_count(multipart);
-    g_autofree char *type = type_of(part);
-    bool collapse = filter->rules->collapse_alternatives && strcmp(type, "multipart/alternative") == 0 && left > 0;
-    if (left == 0 && before > 0) {
-        g_object_unref(part);
-        return NULL;
-    }
-    if (!collapse && !(left == 1 && left < before))
-        return part;
-    filter->changed = true;
-    GMimeObject *only = g_object_ref(g_mime_multipart_get_part(multipart, 0));
-    for (int at = 1; at < left; at++)
-        note_removed(filter, g_mime_multipart_get_part(multipart, at));
-    g_object_unref(part);
-    return only;
+    if (!message_has(message, "MIME-Version"))
+        message_append(message, "MIME-Version", "1.0");
+    g_autoptr(GBytes) body = message_body(content);
+    message_set_body(message, body);
 }
 
-static GMimeObject *strain_message(Filter *filter, GMimeObject *part)
+/* Of a multipart the delimiters go with their parts; what stands before and behind them stays. */
+static void write_multipart(const Tree *tree, guint at, GString *to)
 {
-    GMimeMessage *inside = g_mime_message_part_get_message(GMIME_MESSAGE_PART(part));
-    GMimeObject *content = inside ? g_mime_message_get_mime_part(inside) : NULL;
-    if (!content)
-        return part;
-    GMimeObject *kept = strain(filter, g_object_ref(content));
-    if (!kept) {
-        g_object_unref(part);
-        return NULL;
+    const MimePart *whole = part_at(tree, at);
+    const char *done = whole->head;
+    for (guint child = at + 1; child < whole->next; child = part_at(tree, child)->next) {
+        const MimePart *part = part_at(tree, child);
+        append_range(to, done, part->start);
+        if (!tree->verdicts[child].removed) {
+            append_range(to, part->start, part->head);
+            write_part(tree, child, to);
+            append_range(to, part->end, part->body + part->body_length);
+            end_line(to, tree->line_end);
+        }
+        done = part->body + part->body_length;
     }
-    if (kept != content)
-        g_mime_message_set_mime_part(inside, kept);
-    g_object_unref(kept);
-    return part;
+    append_range(to, done, whole->end);
+}
+
+/* Append the message whose content is at root, or has become that of another part. */
+static void write_message(const Tree *tree, guint root, GString *to)
+{
+    if (tree->verdicts[root].instead == 0 && !tree->verdicts[root].made) {
+        write_part(tree, root, to);
+        return;
+    }
+    g_autoptr(GString) written = g_string_new(NULL);
+    g_autoptr(Message) message = head_of(part_at(tree, root));
+    write_part(tree, root, written);
+    put(message, written);
+    g_autoptr(GBytes) octets = message_octets(message);
+    g_string_append_len(to, g_bytes_get_data(octets, NULL), (gssize)g_bytes_get_size(octets));
+}
+
+/* Append a part as it is now, without the line end that belongs to the delimiter behind it. */
+static void write_part(const Tree *tree, guint at, GString *to)
+{
+    const MimePart *part = part_at(tree, at);
+    const Verdict *verdict = &tree->verdicts[at];
+    if (verdict->instead > 0) {
+        write_part(tree, verdict->instead, to);
+    } else if (verdict->made) {
+        g_string_append_len(to, verdict->made->str, (gssize)verdict->made->len);
+    } else if (!verdict->changed) {
+        append_range(to, part->head, part->end);
+    } else if (mime_is_message(part)) {
+        append_range(to, part->head, part_at(tree, at + 1)->head);
+        write_message(tree, at + 1, to);
+    } else {
+        write_multipart(tree, at, to);
+    }
+}
+
+/* ---- the verdicts ---- */
+
+static bool strain(Filter *filter, Tree *tree, guint at);
+
+/* An encoding that programs may know, and that nothing here undoes. */
+static bool is_uuencoded(const MimePart *part)
+{
+    return mime_is_encoded(part) && strstr(part->encoding, "uu");
+}
+
+/* Does anything of the multipart stay? */
+static bool strain_multipart(Filter *filter, Tree *tree, guint at)
+{
+    const MimePart *part = part_at(tree, at);
+    Verdict *verdict = &tree->verdicts[at];
+    guint before = 0, left = 0, first = 0;
+    for (guint child = at + 1; child < part->next; child = part_at(tree, child)->next) {
+        Verdict *its = &tree->verdicts[child];
+        bool empty = part_at(tree, child)->end == part_at(tree, child)->head; /* no part that would be left */
+        its->removed = empty || !strain(filter, tree, child);
+        verdict->changed |= (its->removed && !empty) || its->changed;
+        before += !empty;
+        if (!its->removed && left++ == 0)
+            first = child;
+    }
+    bool collapse = filter->rules->collapse_alternatives && strcmp(part->type, "multipart/alternative") == 0;
+    if (left == 0)
+        return before == 0;
+    if (!collapse && !(left == 1 && left < before))
+        return true;
+    verdict->changed = true;
+    verdict->instead = first;
+    for (guint child = part_at(tree, first)->next; child < part->next; child = part_at(tree, child)->next)
+        if (!tree->verdicts[child].removed)
+            note_removed(filter, part_at(tree, child));
+    return true;
 }
 
 /* A message is not to be encoded (RFC 2046, 5.2.1), but programs read one that is. So look into it; where something is
  * taken out the rest stands there without the encoding. */
-static GMimeObject *strain_encoded(Filter *filter, GMimeObject *part)
+static bool strain_encoded(Filter *filter, Tree *tree, guint at)
 {
-    g_autoptr(GBytes) octets = decoded(GMIME_PART(part));
-    filter->parts += mime_tree_parts(octets) + 1;
-    bool opens = filter->depth < DECODED_MAX && filter->parts <= MIME_TREE_PARTS;
-    GMimeMessage *inside = opens ? mime_tree(octets) : NULL;
-    GMimeObject *content = inside ? g_mime_message_get_mime_part(inside) : NULL;
-    GMimeObject *result = opens ? part : NULL; /* nobody sends so many, or so deep, but to hide something */
-    bool changed = filter->changed;
-    if (content) {
-        filter->changed = false;
-        filter->depth++;
-        GMimeObject *kept = strain(filter, g_object_ref(content));
-        filter->depth--;
-        if (!kept)
-            result = NULL;
-        else if (filter->changed) {
-            g_autofree char *type = type_of(part);
-            GMimeMessagePart *made = g_mime_message_part_new(strchr(type, '/') + 1);
-            g_mime_message_set_mime_part(inside, kept);
-            g_mime_message_part_set_message(made, inside);
-            result = GMIME_OBJECT(made);
-        }
-        if (kept)
-            g_object_unref(kept);
-        filter->changed = filter->changed || changed;
-    }
-    if (!result)
-        note_removed(filter, part);
-    if (inside)
-        g_object_unref(inside);
-    if (result != part)
-        g_object_unref(part);
-    return result;
+    const MimePart *part = part_at(tree, at);
+    GString *octets = mime_body(part, (size_t)(part->end - part->body));
+    g_autoptr(GBytes) decoded = g_string_free_to_bytes(octets);
+    g_auto(Tree) inside = {0};
+    bool opens = filter->depth < DECODED_MAX && !is_uuencoded(part) && tree_read(&inside, decoded);
+    filter->parts += opens ? inside.parts->len : 0;
+    if (!opens || filter->parts > MIME_ALL_PARTS) /* nobody sends so many, or so deep, but to hide something */
+        return note_removed(filter, part);
+    filter->depth++;
+    bool stays = strain(filter, &inside, 0);
+    filter->depth--;
+    if (!stays)
+        return note_removed(filter, part);
+    if (!inside.verdicts[0].changed)
+        return true;
+    Verdict *verdict = &tree->verdicts[at];
+    verdict->changed = true;
+    verdict->made = g_string_new(NULL);
+    g_string_printf(verdict->made, "Content-Type: %s%s%s", part->type, tree->line_end, tree->line_end);
+    write_message(&inside, 0, verdict->made);
+    return true;
 }
 
-/* Is it a message that GMime did not split because it is encoded? */
-static bool is_encoded_message(GMimeObject *part)
+/* Does the part stay, or something of it? */
+static bool strain(Filter *filter, Tree *tree, guint at)
 {
-    static const char *const kinds[] = {"rfc822", "rfc2822", "global", "news"};
-    GMimeContentType *type = g_mime_object_get_content_type(part);
-    for (size_t at = 0; at < G_N_ELEMENTS(kinds); at++)
-        if (GMIME_IS_PART(part) && g_mime_content_type_is_type(type, "message", kinds[at]))
-            return true;
-    return false;
-}
-
-static GMimeObject *strain(Filter *filter, GMimeObject *part)
-{
-    if (refusal(filter->rules, part)) {
-        note_removed(filter, part);
-        g_object_unref(part);
-        return NULL;
-    }
-    if (GMIME_IS_MULTIPART_SIGNED(part) || GMIME_IS_MULTIPART_ENCRYPTED(part)) {
+    const ContentRules *rules = filter->rules;
+    const MimePart *part = part_at(tree, at);
+    Verdict *verdict = &tree->verdicts[at];
+    if (refusal(rules, part) || (part->closed && takes_out(rules))) /* nobody sees what is in one that is closed */
+        return note_removed(filter, part);
+    if (g_str_has_prefix(part->type, "multipart/")) {
         /* Forbidden parts are removed here, too; but nothing is made prettier at the cost of a signature. */
-        const ContentRules *rules = filter->rules;
         ContentRules strict = *rules;
-        strict.collapse_alternatives = strict.html_to_text = false;
-        filter->rules = &strict;
-        GMimeObject *kept = strain_multipart(filter, part);
-        filter->rules = rules;
-        return kept;
-    }
-    if (GMIME_IS_MULTIPART(part))
-        return strain_multipart(filter, part);
-    if (GMIME_IS_MESSAGE_PART(part))
-        return strain_message(filter, part);
-    if (is_encoded_message(part))
-        return strain_encoded(filter, part);
-    GMimeContentType *type = g_mime_object_get_content_type(part);
-    if (!filter->rules->html_to_text || !GMIME_IS_PART(part) || !g_mime_content_type_is_type(type, "text", "html"))
-        return part;
-    GMimeObject *text = make_text(filter, part);
-    if (!text)
-        return part;
-    g_object_unref(part);
-    return text;
-}
-
-/* ---- the message ---- */
-
-static bool is_content(const Field *field, void *data)
-{
-    return field->name_length > 8 && g_ascii_strncasecmp(field->text, "Content-", 8) == 0;
-}
-
-static GBytes *written(GMimeObject *part, bool crlf)
-{
-    GMimeStream *memory = g_mime_stream_mem_new();
-    GMimeFormatOptions *format = g_mime_format_options_new();
-    g_mime_format_options_set_newline_format(format, crlf ? GMIME_NEWLINE_FORMAT_DOS : GMIME_NEWLINE_FORMAT_UNIX);
-    g_mime_object_write_content_to_stream(part, format, memory);
-    g_mime_format_options_free(format);
-    GByteArray *octets = g_mime_stream_mem_get_byte_array(GMIME_STREAM_MEM(memory));
-    /* The line end before a boundary belongs to that; a part that stands alone now wants one of its own. */
-    if (octets->len > 0 && octets->data[octets->len - 1] != '\n')
-        g_byte_array_append(octets, (const guint8 *)(crlf ? "\r\n" : "\n"), crlf ? 2 : 1);
-    GBytes *result = g_bytes_new(octets->data, octets->len);
-    g_object_unref(memory);
-    return result;
-}
-
-/* The header gets the fields that tell of what is left, in place of its own. */
-static void put(Message *message, GMimeObject *part)
-{
-    message_remove_if(message, is_content, NULL);
-    GMimeHeaderList *headers = g_mime_object_get_header_list(part);
-    for (int at = 0; at < g_mime_header_list_get_count(headers); at++) {
-        GMimeHeader *header = g_mime_header_list_get_header_at(headers, at);
-        const char *name = g_mime_header_get_name(header), *raw = g_mime_header_get_raw_value(header);
-        if (raw && g_ascii_strncasecmp(name, "Content-", 8) == 0) {
-            g_autofree char *value = g_strstrip(g_strdup(raw));
-            message_append(message, name, value);
+        if (strcmp(part->type, "multipart/signed") == 0 || strcmp(part->type, "multipart/encrypted") == 0) {
+            strict.collapse_alternatives = strict.html_to_text = false;
+            filter->rules = &strict;
         }
+        bool stays = strain_multipart(filter, tree, at);
+        filter->rules = rules;
+        return stays;
     }
-    if (!message_has(message, "MIME-Version"))
-        message_append(message, "MIME-Version", "1.0");
-    g_autoptr(GBytes) head = message_head(message);
-    size_t length;
-    const char *octets = g_bytes_get_data(head, &length);
-    g_autoptr(GBytes) body = written(part, length == 0 || memmem(octets, length, "\r\n", 2));
-    message_set_body(message, body);
-}
-
-/* Put the filtered body into the message, and say what was done; kept is NULL when nothing is left. */
-static bool finish(Filter *filter, Message *message, GMimeObject *kept, ContentResult *result)
-{
-    *result = CONTENT_KEPT;
-    if (filter->error && *filter->error)
-        return false;
-    if (!kept) {
-        g_ptr_array_set_size(filter->removed, 0);
-        g_ptr_array_add(filter->removed, g_strdup("The message holds nothing that the list takes."));
-        *result = CONTENT_REFUSED;
-    } else if (filter->changed) {
-        put(message, kept);
-        *result = CONTENT_CHANGED;
+    if (part->next > at + 1) {
+        bool stays = strain(filter, tree, at + 1);
+        verdict->changed = tree->verdicts[at + 1].changed;
+        return stays;
+    }
+    if (mime_is_message(part) && mime_is_encoded(part))
+        return strain_encoded(filter, tree, at);
+    if (rules->html_to_text && strcmp(part->type, "text/html") == 0 && !is_uuencoded(part)) {
+        verdict->made = make_text(filter, part, tree->line_end);
+        verdict->changed = verdict->made;
     }
     return true;
 }
+
+/* ---- the message ---- */
 
 typedef struct FirstOnly {
     const char *name;
@@ -398,44 +423,59 @@ static GBytes *with_first_only(const Message *message, bool *fewer)
     return *fewer ? message_octets(copy) : g_steal_pointer(&octets);
 }
 
+/* Does a text that was made, or decoded, hold a delimiter of the parts around it? Then there is a part now at which
+ * nobody has looked. */
+static bool holds_refused(const ContentRules *rules, const GString *written)
+{
+    g_autoptr(GBytes) octets = g_bytes_new_static(written->str, written->len);
+    g_auto(Tree) tree = {0};
+    bool found = !tree_read(&tree, octets);
+    for (guint at = 0; !found && at < tree.parts->len; at++)
+        found = refusal(rules, part_at(&tree, at));
+    return found;
+}
+
 bool content_filter(Message *message, const ContentRules *rules, ContentResult *result, GPtrArray *removed,
                     GError **error)
 {
     bool fewer;
     *result = CONTENT_KEPT;
     g_autoptr(GBytes) octets = with_first_only(message, &fewer);
-    const size_t parts = mime_tree_parts(octets);
-    if (parts > MIME_TREE_PARTS) {
+    g_auto(Tree) tree = {0};
+    if (!tree_read(&tree, octets)) {
         if (!takes_out(rules))
             return true;
         g_ptr_array_add(removed, g_strdup_printf("The message has more than %d parts, and they are not looked at.",
-                                                 MIME_TREE_PARTS));
+                                                 MIME_ALL_PARTS));
         *result = CONTENT_REFUSED;
         return true;
     }
-    GMimeMessage *parsed = mime_tree(octets);
-    GMimeObject *whole = parsed ? g_mime_message_get_mime_part(parsed) : NULL;
-    if (!whole) {
-        if (parsed)
-            g_object_unref(parsed);
-        return true;
-    }
-    const char *why = refusal(rules, whole);
+    const char *why = refusal(rules, part_at(&tree, 0));
     if (why) {
-        g_autofree char *type = type_of(whole);
-        g_ptr_array_add(removed, g_strdup_printf("The message is %s: %s.", type, why));
+        g_autoptr(Message) head = head_of(part_at(&tree, 0));
+        g_ptr_array_add(removed, g_strdup_printf("The message is %s: %s.", type_of(part_at(&tree, 0), head), why));
         *result = CONTENT_REFUSED;
-        g_object_unref(parsed);
         return true;
     }
     g_autoptr(GError) fault = NULL;
-    Filter filter = {.rules = rules, .removed = removed, .changed = fewer, .parts = parts, .error = &fault};
-    GMimeObject *kept = strain(&filter, g_object_ref(whole));
-    bool done = finish(&filter, message, kept, result);
-    if (kept)
-        g_object_unref(kept);
-    g_object_unref(parsed);
-    if (!done)
+    Filter filter = {.rules = rules, .removed = removed, .parts = tree.parts->len, .error = &fault};
+    bool stays = strain(&filter, &tree, 0);
+    if (fault) {
         g_propagate_error(error, g_steal_pointer(&fault));
-    return done;
+        return false;
+    }
+    g_autoptr(GString) written = g_string_new(NULL);
+    bool changed = stays && (fewer || tree.verdicts[0].changed);
+    if (changed)
+        write_part(&tree, 0, written);
+    if (!stays || (changed && holds_refused(rules, written))) {
+        g_ptr_array_set_size(removed, 0);
+        g_ptr_array_add(removed, g_strdup("The message holds nothing that the list takes."));
+        *result = CONTENT_REFUSED;
+    } else if (changed) {
+        end_line(written, tree.line_end);
+        put(message, written);
+        *result = CONTENT_CHANGED;
+    }
+    return true;
 }

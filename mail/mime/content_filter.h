@@ -4,9 +4,10 @@
 /*
  * Take out of a message the parts that a list does not want to carry: by their MIME type, by the ending of their file
  * names, and all alternatives but the first; turn HTML into text. When nothing is taken out, no byte of the message
- * changes; else the bytes of the parts that stay do not change. Parts are those that GMime finds, also in messages
- * within the message. Of several fields Content-Type or Content-Transfer-Encoding of a message only the first counts
- * and stays. A part inside that has two types is taken out.
+ * changes; else the bytes of the parts that stay do not change, nor those between them. Parts are those of
+ * mime_parts_all(), also in messages within the message. Of several fields Content-Type or Content-Transfer-Encoding of
+ * a message only the first counts and stays. A part inside that has two types is taken out, and one that lies too
+ * deep to be looked at.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -33,7 +34,7 @@ typedef enum ContentResult {
 } ContentResult;
 
 /* Filter a message, and set *result. removed (of char *) gets a line for each part that was taken out, "image/png,
- * cat.png", and with CONTENT_REFUSED a sentence that says why. A message of more than MIME_TREE_PARTS parts is refused
+ * cat.png", and with CONTENT_REFUSED a sentence that says why. A message of more than MIME_ALL_PARTS parts is refused
  * when the rules take anything out. Return false when a conversion failed; the message is unchanged then. */
 bool content_filter(Message *message, const ContentRules *rules, ContentResult *result, GPtrArray *removed,
                     GError **error);

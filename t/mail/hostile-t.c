@@ -9,6 +9,7 @@
 #include "mail/header.h"
 #include "mail/list_address.h"
 #include "mail/message.h"
+#include "mail/mime/content_filter.h"
 #include "mail/mime/decorate.h"
 #include "mail/mime/mime.h"
 #include "mail/mime/parameter.h"
@@ -159,7 +160,20 @@ static void take_apart(const char *text, size_t length, void *data)
     }
 }
 
+static void filter(const char *text, size_t length, void *data)
+{
+    static const char *const exe[] = {"exe", NULL};
+    g_autoptr(GBytes) octets = g_bytes_new_static(text, length);
+    g_autoptr(Message) message = message_new(octets);
+    g_autoptr(GPtrArray) removed = g_ptr_array_new_with_free_func(g_free);
+    ContentResult result;
+    const ContentRules rules = {
+        .filter_extensions = (char *const *)exe, .html_to_text = true, .collapse_alternatives = true};
+    g_assert_true(content_filter(message, &rules, &result, removed, NULL));
+}
+
 #define MIXED "Content-Type: multipart/mixed; boundary=b\n\n"
+#define COLON "Content-Type: multipart/mixed; boundary=\"b:\"\n"
 
 static const Doubling structures[] = {
     {.before = MIXED, .unit = "--b"},
@@ -173,6 +187,15 @@ static const Doubling structures[] = {
     {.before = MIXED, .unit = "--b\t"},
     {.before = MIXED, .unit = "--b\n\n", .next = "x"},
     {.before = MIXED, .unit = "--b\n" MIXED},
+    {.before = MIXED, .unit = "--b\n" MIXED, .after = "--b--\n"},
+    {.before = MIXED, .unit = "--c\n"},
+    {.before = MIXED "--b\n" MIXED "--b\n" MIXED, .unit = "--c\n"},
+    {.before = COLON "\n", .unit = "--b:\n"},
+    {.before = COLON, .unit = "--b:\n"},
+    {.before = COLON "\n--b:\n", .unit = "--c:\n"},
+    {.before = MIXED "--b\n", .unit = "text\nContent-Type: text/plain\n"},
+    {.unit = "Content-Type: message/rfc822\n\n"},
+    {.unit = "--b\nContent-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\nQTogYgo=\n", .before = MIXED},
     {.before = MIXED, .unit = "--b\nContent-Type: message/rfc822\n\n"},
     {.before = MIXED, .unit = "--b\nContent-Type: text/html\n\n<p>a"},
     {.before = MIXED "--b\n", .unit = "A: b\n"},
@@ -198,6 +221,7 @@ static void test_structure(void)
 {
     doubling_check_all(structures, G_N_ELEMENTS(structures), decorate_it, NULL);
     doubling_check_all(structures, G_N_ELEMENTS(structures), take_apart, NULL);
+    doubling_check_all(structures, G_N_ELEMENTS(structures), filter, NULL);
 }
 
 static void strip(const char *text, size_t length, void *data)
