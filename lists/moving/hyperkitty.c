@@ -12,10 +12,10 @@
 #include "mail/mbox.h"
 #include "mail/message.h"
 #include "mail/mime/file_name.h"
+#include "mail/transfer.h"
 
 #define LINE_LONGEST 998     /* RFC 5322, 2.1.1 */
 #define NAME_MAX_BYTES 200   /* of a file */
-#define BASE64_COLUMNS 57    /* bytes that make a line of 76 characters */
 #define OFFSET_MAX (14 * 60) /* minutes */
 
 typedef struct HyperkittyReading {
@@ -76,14 +76,6 @@ static bool find_list(HyperkittyReading *self, GError **error)
 
 /* ---- a mail ---- */
 
-static void append_base64(GString *out, const guchar *bytes, size_t length)
-{
-    for (size_t at = 0; at < length; at += BASE64_COLUMNS) {
-        g_autofree char *line = g_base64_encode(bytes + at, MIN(length - at, BASE64_COLUMNS));
-        g_string_append_printf(out, "%s\n", line);
-    }
-}
-
 static bool is_token(const char *text)
 {
     return *text && strlen(text) < 100 &&
@@ -106,7 +98,7 @@ static void append_text(GString *out, const char *text, const char *boundary)
     if (plain)
         g_string_append_printf(out, "%s%s", text, *text && text[strlen(text) - 1] != '\n' ? "\n" : "");
     else
-        append_base64(out, (const guchar *)text, strlen(text));
+        transfer_encode(out, "base64", text, strlen(text), "\n");
 }
 
 /* A line of the header whose value is text of the database; without what could end the line. */
@@ -180,7 +172,7 @@ static bool append_files(HyperkittyReading *self, GString *out, const char *emai
         if (*escaped)
             g_string_append_printf(out, ";\n filename*=UTF-8''%s", escaped);
         g_string_append(out, "\n\n");
-        append_base64(out, bytes, length);
+        transfer_encode(out, "base64", (const char *)bytes, length, "\n");
     }
     return rows != NULL;
 }

@@ -2,7 +2,6 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/mime/mime.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #include "mail/charset.h"
@@ -12,21 +11,21 @@
 #define DEPTH_LIMIT 12
 #define PART_LIMIT 200
 
-typedef struct Reader {
+typedef struct MimeReader {
     const char *end;
     GPtrArray *parts;
     unsigned most, deepest;
     bool whole;         /* messages within are split, too */
     GHashTable *levels; /* of the multiparts that are open, by their boundaries; of two with one, that of the inner */
     GString *line;      /* where a boundary is cut out */
-} Reader;
+} MimeReader;
 
 /* Where a part stands. */
-typedef struct Place {
+typedef struct PartPlace {
     unsigned level; /* multiparts and messages around it */
     bool inside;    /* it is a mail inside a message/rfc822 part */
     bool digest;    /* in a multipart/digest: parts without a type are messages (RFC 2046, 5.1.5) */
-} Place;
+} PartPlace;
 
 /* The line that begins a part of a multipart, or ends it. */
 typedef struct Delimiter {
@@ -39,8 +38,8 @@ static void part_free(void *data)
 {
     MimePart *part = data;
     g_free(part->type);
-    g_free(part->own_charset);
-    g_free(part->own_encoding);
+    g_free(part->charset);
+    g_free(part->encoding);
     g_free(part);
 }
 
@@ -62,7 +61,7 @@ static size_t line_length(const char *at, const char *end)
 
 /* Is the line a delimiter of an open multipart? Blanks behind the boundary do not count (RFC 2046, 5.1.1); but anything
  * else does, so that a boundary may begin like another one. */
-static bool is_delimiter(const Reader *reader, const char *at, size_t line, Delimiter *found)
+static bool is_delimiter(const MimeReader *reader, const char *at, size_t line, Delimiter *found)
 {
     size_t length = line;
     if (line < 2 || memcmp(at, "--", 2) != 0)
@@ -84,7 +83,7 @@ static bool is_delimiter(const Reader *reader, const char *at, size_t line, Deli
 }
 
 /* The first delimiter at or behind a line, of whichever multipart. */
-static Delimiter find_delimiter(const Reader *reader, const char *at)
+static Delimiter find_delimiter(const MimeReader *reader, const char *at)
 {
     const char *end = reader->end;
     Delimiter found;
@@ -113,7 +112,7 @@ static bool is_empty(const char *at, size_t line)
 }
 
 /* The next line that begins as a field of the content, before an empty line or a delimiter; NULL: there is none. */
-static const char *next_content(const Reader *reader, const char *at)
+static const char *next_content(const MimeReader *reader, const char *at)
 {
     Delimiter found;
     for (size_t line; at < reader->end; at += line) {
@@ -128,7 +127,7 @@ static const char *next_content(const Reader *reader, const char *at)
 
 /* The head of a mail, or of a part, which ends at the latest where the next part begins. It ends before a line that is
  * no field, too; but there are programs that read on, so whoever decides by what is in a mail has to do so as well. */
-static size_t head_length(const char *octets, size_t length, const Reader *reader)
+static size_t head_length(const char *octets, size_t length, const MimeReader *reader)
 {
     const char *end = octets + length, *at = octets, *content = NULL;
     Delimiter found;
@@ -170,21 +169,10 @@ static char *unfold(const char *at, const char *end)
     return value;
 }
 
-/* In place of g_ascii_strncasecmp(), which calls a function for each octet. */
-static bool same_letters(const char *a, const char *b, size_t length)
-{
-    for (size_t at = 0; at < length; at++)
-        if (a[at] != b[at] && ((a[at] | 0x20) != (b[at] | 0x20) || !g_ascii_isalpha(b[at])))
-            return false;
-    return true;
-}
-
 /* Does the line at begin with the field name? Its value's beginning, else NULL. */
 static const char *field_value(const char *at, size_t line, const MimeField *field)
 {
-    if (line <= field->length || ((*at ^ *field->name) & 0xdf) != 0 ||
-        ((at[field->length - 1] ^ field->name[field->length - 1]) & 0xdf) != 0 ||
-        !same_letters(at, field->name, field->length))
+    if (line <= field->length || g_ascii_strncasecmp(at, field->name, field->length) != 0)
         return NULL;
     const char *colon = at + field->length;
     while (colon < at + line && (*colon == ' ' || *colon == '\t'))
@@ -196,13 +184,9 @@ void mime_fields(const char *head, size_t length, MimeField *fields, size_t coun
 {
     const char *end = head + length, *at = head;
     size_t missing = count;
-    uint32_t initials = 0; /* of a letter only the lower five bits, so that case does not matter */
-    for (size_t i = 0; i < count; i++)
-        initials |= UINT32_C(1) << (*fields[i].name & 31);
     while (at < end && missing > 0) {
         size_t line = line_length(at, end);
-        bool perhaps = initials >> (*at & 31) & 1;
-        for (size_t i = 0; perhaps && i < count; i++) {
+        for (size_t i = 0; i < count; i++) {
             const char *value = fields[i].value ? NULL : field_value(at, line, &fields[i]);
             if (!value)
                 continue;
@@ -237,10 +221,10 @@ static char *first_word(char *value)
     return lower_all(value);
 }
 
-static Delimiter read_part(Reader *reader, Place place, const char *start, const char *head);
+static Delimiter read_part(MimeReader *reader, PartPlace place, const char *start, const char *head);
 
 /* The parts of a multipart, up to the first delimiter of another one. A multipart that is not closed ends there. */
-static Delimiter read_multipart(Reader *reader, Place place, const MimePart *part, char *boundary)
+static Delimiter read_multipart(MimeReader *reader, PartPlace place, const MimePart *part, char *boundary)
 {
     g_strchomp(boundary);
     void *outer = g_hash_table_lookup(reader->levels, boundary);
@@ -269,7 +253,7 @@ bool mime_is_encoded(const MimePart *part)
 }
 
 /* Does the part hold a message whose parts stand in the bytes? Who splits that by himself, decodes it before. */
-static bool holds_message(const Reader *reader, const MimePart *part)
+static bool holds_message(const MimeReader *reader, const MimePart *part)
 {
     static const char *const kinds[] = {"message/rfc822", "message/global", NULL};
     return reader->whole ? mime_is_message(part) && !mime_is_encoded(part) : g_strv_contains(kinds, part->type);
@@ -282,10 +266,9 @@ static char *read_fields(MimePart *part, bool digest)
     mime_fields(part->head, part->head_length, fields, G_N_ELEMENTS(fields));
     g_autofree char *type = fields[0].value;
     g_autoptr(ContentType) content = content_type_parse(type ? type : "");
-    part->own_charset = content_type_first(content, "charset");
-    part->charset = part->own_charset ? lower_all(part->own_charset) : "";
-    part->own_encoding = fields[1].value;
-    part->encoding = part->own_encoding ? first_word(part->own_encoding) : "";
+    char *charset = content_type_first(content, "charset");
+    part->charset = charset ? lower_all(charset) : g_strdup("");
+    part->encoding = fields[1].value ? first_word(fields[1].value) : g_strdup("");
     const char *slash = strchr(content->type, '/');
     part->typed = slash > content->type && slash[1] != '\0';
     part->type = part->typed ? lower_all(g_strdup(content->type))
@@ -294,7 +277,7 @@ static char *read_fields(MimePart *part, bool digest)
 }
 
 /* Reads the part whose head is at head, and those within it. Returns the delimiter that ends it. */
-static Delimiter read_part(Reader *reader, Place place, const char *start, const char *head)
+static Delimiter read_part(MimeReader *reader, PartPlace place, const char *start, const char *head)
 {
     MimePart *part = g_new0(MimePart, 1);
     g_ptr_array_add(reader->parts, part);
@@ -310,7 +293,8 @@ static Delimiter read_part(Reader *reader, Place place, const char *start, const
     bool message = !boundary && !part->inside && holds_message(reader, part);
     part->closed = (boundary || message) && place.level >= reader->deepest;
     bool opens = !part->closed && reader->parts->len < reader->most;
-    Place within = {.level = place.level + 1, .inside = message, .digest = strcmp(part->type, "multipart/digest") == 0};
+    PartPlace within = {
+        .level = place.level + 1, .inside = message, .digest = strcmp(part->type, "multipart/digest") == 0};
     Delimiter next = opens && boundary  ? read_multipart(reader, within, part, boundary)
                      : opens && message ? read_part(reader, within, part->body, part->body)
                                         : find_delimiter(reader, part->body);
@@ -330,20 +314,20 @@ static Delimiter read_part(Reader *reader, Place place, const char *start, const
     return next;
 }
 
-static GPtrArray *read_parts(const char *octets, size_t length, Reader reader)
+static GPtrArray *read_parts(const char *octets, size_t length, MimeReader reader)
 {
     octets = octets ? octets : "";
     reader.end = octets + length;
     reader.parts = g_ptr_array_new_with_free_func(part_free);
     g_autoptr(GHashTable) levels = reader.levels = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GString) line = reader.line = g_string_new(NULL);
-    read_part(&reader, (Place){0}, octets, octets);
+    read_part(&reader, (PartPlace){0}, octets, octets);
     return reader.parts;
 }
 
 GPtrArray *mime_parts_most(const char *octets, size_t length, unsigned most)
 {
-    return read_parts(octets, length, (Reader){.most = most, .deepest = DEPTH_LIMIT});
+    return read_parts(octets, length, (MimeReader){.most = most, .deepest = DEPTH_LIMIT});
 }
 
 GPtrArray *mime_parts(const char *octets, size_t length)
@@ -366,14 +350,9 @@ GBytes *mime_part_fields(const MimePart *part)
 
 GPtrArray *mime_parts_all(const char *octets, size_t length)
 {
-    Reader reader = {.most = MIME_ALL_PARTS + 1, .deepest = MIME_ALL_DEPTH, .whole = true};
+    MimeReader reader = {.most = MIME_ALL_PARTS + 1, .deepest = MIME_ALL_DEPTH, .whole = true};
     g_autoptr(GPtrArray) parts = read_parts(octets, length, reader);
     return parts->len <= MIME_ALL_PARTS ? g_steal_pointer(&parts) : NULL;
-}
-
-guint mime_parts_behind(const GPtrArray *parts, guint at)
-{
-    return ((const MimePart *)parts->pdata[at])->next;
 }
 
 GString *mime_body(const MimePart *part, size_t limit)

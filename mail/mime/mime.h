@@ -24,8 +24,7 @@ typedef struct MimePart {
     const char *start, *head, *body, *end; /* borrowed from the bytes */
     size_t head_length, body_length;       /* head: with the empty line; body: with the line end before a delimiter */
     char *type;                            /* "text/plain", lower case */
-    const char *charset, *encoding;        /* lower case, "" when not given */
-    char *own_charset, *own_encoding;      /* the memory of charset and encoding; NULL where they are static */
+    char *charset, *encoding;              /* lower case, "" when not given */
     guint next;                            /* index of the first part behind this one and all within it */
     bool typed;                            /* it has a Content-Type of its own */
     bool inside; /* a mail inside a message/rfc822 part: `body` has all of it, and `type` is text/plain */
@@ -49,9 +48,6 @@ GPtrArray *mime_parts_all(const char *octets, size_t length);
 
 /* Return the fields of a part, without the lines of its head that are none. g_bytes_unref() */
 GBytes *mime_part_fields(const MimePart *part);
-
-/* Return the index of the first part that lies behind the part at index `at` and all parts within it. */
-guint mime_parts_behind(const GPtrArray *parts, guint at);
 
 /* Is it a whole message by its type? Is its body written in an encoding that hides the bytes? */
 bool mime_is_message(const MimePart *part);

@@ -7,7 +7,6 @@
 #include "mail/mime/mime.h"
 #include "mail/transfer.h"
 
-#define BASE64_LINE 76
 #define FIRST_MAX 4096      /* bytes of a part in which its first line is looked for */
 #define WORDS_MAX (1 << 18) /* bytes of a part in which a known password is looked for */
 /* GAP may stand between the words in HTML. The length of a tag is bounded so that the search stays linear. */
@@ -79,9 +78,7 @@ static void append_without(const MimePart *part, const Decoded *decoded, size_t 
     }
     g_autoptr(GString) left = g_string_new_len(decoded->text->str, (gssize)decoded->text->len);
     g_string_erase(left, (gssize)start, (gssize)(end - start));
-    g_autofree char *lines = g_base64_encode((const guchar *)left->str, left->len);
-    for (size_t at = 0, length = strlen(lines); at < length; at += BASE64_LINE)
-        g_string_append_printf(out, "%.*s\r\n", (int)MIN(BASE64_LINE, length - at), lines + at);
+    transfer_encode(out, "base64", left->str, left->len, "\r\n");
 }
 
 /* ---- finding it ---- */

@@ -136,7 +136,7 @@ static void put_text_part(FILE *stream, const MimePart *part)
 static void put_part(FILE *stream, const char *left_out, const GPtrArray *parts, guint *at, unsigned depth)
 {
     const MimePart *part = parts->pdata[*at];
-    guint next = mime_parts_behind(parts, *at);
+    guint next = part->next;
     if (strcmp(part->type, "multipart/alternative") == 0) {
         gssize best = best_of(parts, *at + 1, next);
         if (best >= 0)
@@ -171,7 +171,7 @@ static void put_message(FILE *stream, const char *left_out, GBytes *octets, unsi
     bool first = true;
     for (guint at = 0; at < parts->len;) {
         const MimePart *part = parts->pdata[at];
-        bool container = g_str_has_prefix(part->type, "multipart/") && mime_parts_behind(parts, at) > at + 1 &&
+        bool container = g_str_has_prefix(part->type, "multipart/") && part->next > at + 1 &&
                          strcmp(part->type, "multipart/alternative") != 0;
         if (!first && !container)
             fputs("\r\n", stream);

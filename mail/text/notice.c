@@ -9,8 +9,8 @@
 #include "base/random.h"
 #include "mail/header.h"
 #include "mail/message.h"
+#include "mail/transfer.h"
 
-#define BASE64_LINE 76
 #define LINE_LIMIT 900
 
 /* Line feeds become CRLF; nothing else is changed. */
@@ -48,9 +48,7 @@ static void append_text(GString *out, const char *text)
         return;
     }
     g_string_append(out, "Content-Transfer-Encoding: base64\r\n\r\n");
-    g_autofree char *base64 = g_base64_encode((const guchar *)lines, strlen(lines));
-    for (size_t at = 0, length = strlen(base64); at < length; at += BASE64_LINE)
-        g_string_append_printf(out, "%.*s\r\n", (int)MIN(BASE64_LINE, length - at), base64 + at);
+    transfer_encode(out, "base64", lines, strlen(lines), "\r\n");
 }
 
 /* Cuts the template's first line off: *body is what follows it and one empty line. */

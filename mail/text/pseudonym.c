@@ -229,60 +229,21 @@ static size_t append_head(const Pseudonym *names, const char *head, size_t lengt
 
 /* ---- body ---- */
 
-static void append_quoted(GString *out, const char *text, size_t length)
-{
-    size_t column = 0;
-    for (const char *at = text, *end = text + length; at < end; at++) {
-        bool crlf = at[0] == '\r' && at + 1 < end && at[1] == '\n';
-        if (*at == '\n' || crlf) {
-            g_string_append(out, crlf ? "\r\n" : "\n");
-            at += crlf;
-            column = 0;
-            continue;
-        }
-        bool last = at + 1 == end || at[1] == '\n' || at[1] == '\r';
-        bool plain = g_ascii_isgraph(*at) ? *at != '=' : *at == ' ' && !last;
-        if (column + 4 > QP_LINE) {
-            g_string_append(out, "=\n");
-            column = 0;
-        }
-        if (plain)
-            g_string_append_c(out, *at);
-        else
-            transfer_encode_byte(out, (unsigned char)*at);
-        column += plain ? 1 : 3;
-    }
-}
-
-static void append_base64(GString *out, const char *text, size_t length)
-{
-    g_autofree char *line = g_base64_encode((const guchar *)text, length);
-    for (size_t at = 0, all = strlen(line); at < all; at += QP_LINE)
-        g_string_append_printf(out, "%.*s\n", QP_LINE, line + at);
-}
-
-/* In an encoding: written again only where the address is in it. */
-static size_t append_encoded(const Pseudonym *names, const MimePart *part, bool base64, GString *out)
-{
-    g_autoptr(GString) text = mime_body(part, part->body_length), other = g_string_new(NULL);
-    size_t count = pseudonym_text(names, text->str, text->len, other);
-    if (!out || count == 0)
-        append(out, part->body, part->body_length);
-    else if (base64)
-        append_base64(out, other->str, other->len);
-    else
-        append_quoted(out, other->str, other->len);
-    return count;
-}
-
 static size_t append_mail(const Pseudonym *names, const char *octets, size_t length, int depth, GString *out);
 
 static size_t append_body(const Pseudonym *names, const MimePart *part, int depth, GString *out)
 {
     bool base64 = strcmp(part->encoding, "base64") == 0, quoted = strcmp(part->encoding, "quoted-printable") == 0;
     bool text = g_str_has_prefix(part->type, "text/"), mail = g_str_has_prefix(part->type, "message/");
-    if (quoted || (base64 && text))
-        return append_encoded(names, part, base64, out);
+    if (quoted || (base64 && text)) {
+        g_autoptr(GString) decoded = mime_body(part, part->body_length), other = g_string_new(NULL);
+        size_t count = pseudonym_text(names, decoded->str, decoded->len, other);
+        if (!out || count == 0) /* it is written again only where the address is in it */
+            append(out, part->body, part->body_length);
+        else
+            transfer_encode(out, part->encoding, other->str, other->len, "\n");
+        return count;
+    }
     if (mail && !base64 && depth < DEPTH_MAX)
         return append_mail(names, part->body, part->body_length, depth + 1, out);
     return pseudonym_text(names, part->body, part->body_length, out);

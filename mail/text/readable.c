@@ -129,7 +129,7 @@ static bool is_empty(const Taking *taking, guint at)
 /* Show the plain text of the alternative at at, or where that is empty the HTML, and hide the other forms. */
 static void choose(const Taking *taking, guint at)
 {
-    guint end = mime_parts_behind(taking->parts, at);
+    guint end = ((const MimePart *)taking->parts->pdata[at])->next;
     bool plain = false, html = false;
     for (guint part = at + 1; part < end; part++) {
         const MimePart *form = taking->parts->pdata[part];
@@ -268,7 +268,7 @@ static void show_part(const Taking *taking, guint at)
 static bool is_split(const GPtrArray *parts, guint at)
 {
     const MimePart *part = parts->pdata[at];
-    return g_str_has_prefix(part->type, "multipart/") && mime_parts_behind(parts, at) > at + 1;
+    return g_str_has_prefix(part->type, "multipart/") && part->next > at + 1;
 }
 
 static void show_parts(const Taking *taking)
@@ -277,7 +277,7 @@ static void show_parts(const Taking *taking)
     for (guint at = 0, next; at < parts->len; at = next) {
         const MimePart *part = parts->pdata[at];
         bool split = is_split(parts, at);
-        next = is_message(part) ? mime_parts_behind(parts, at) : at + 1;
+        next = is_message(part) ? part->next : at + 1;
         if (split && strcmp(part->type, "multipart/alternative") == 0)
             choose(taking, at);
         if (split || taking->hidden[at])
