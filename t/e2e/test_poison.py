@@ -95,10 +95,10 @@ EIGHT_BITS = ["MIME-Version: 1.0", "Content-Type: text/plain; charset=utf-8", "C
 
 @pytest.fixture
 def deadly(tmp_path):
-    """A library that makes programs die of a mail with an X-Poison field when they read its parts."""
-    library = tmp_path / "poison_mime.so"
-    source = TOP / "t" / "e2e" / "support" / "poison_mime.c"
-    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "gmime-3.0"], stdout=subprocess.PIPE, text=True,
+    """A library that makes programs die of a text with X-Poison in it when they write it in base64."""
+    library = tmp_path / "poison_encode.so"
+    source = TOP / "t" / "e2e" / "support" / "poison_encode.c"
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "glib-2.0"], stdout=subprocess.PIPE, text=True,
                            check=True).stdout.split()
     subprocess.run(["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", source, "-o", library, *flags], check=True)
     return library
@@ -121,7 +121,7 @@ def test_the_last_runner_names_what_it_works_on(instances, sinks, deadly):
     client = instance.lmtp()
     for number in range(20):
         if number in (0, 10):
-            instance.lmtp_send(post(extra=[*EIGHT_BITS, "X-Poison: yes"], body="\u00fc\n"), address, client=client)
+            instance.lmtp_send(post(extra=EIGHT_BITS, body="X-Poison \u00fc\u00fc\n"), address, client=client)
         instance.lmtp_send(post(extra=EIGHT_BITS, body="\u00fc\n"), address, client=client)
     wait_until(lambda: len(instance.files("out")["out"]) == 22, 20, "the posts to reach out")
     instance.set({"runner.out": {"start": "yes"}})

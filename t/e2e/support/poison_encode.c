@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* For LD_PRELOAD: a program that reads the parts of a mail with an X-Poison field dies of it, as of a fault in the
- * library that reads them. */
+/* For LD_PRELOAD: a program that writes a text with X-Poison in it in base64 dies of it, as of a fault in the
+ * library. */
 #include <dlfcn.h>
-#include <gmime/gmime.h>
+#include <glib.h>
 #include <stdlib.h>
+#include <string.h>
 
-typedef GMimeMessage *Construct(GMimeParser *parser, GMimeParserOptions *options);
+typedef char *Encode(const guchar *bytes, gsize length);
 
-GMimeMessage *g_mime_parser_construct_message(GMimeParser *parser, GMimeParserOptions *options)
+char *g_base64_encode(const guchar *bytes, gsize length)
 {
-    Construct *real = (Construct *)dlsym(RTLD_NEXT, "g_mime_parser_construct_message");
-    GMimeMessage *message = real(parser, options);
-    if (message && g_mime_object_get_header(GMIME_OBJECT(message), "X-Poison"))
+    Encode *real = (Encode *)dlsym(RTLD_NEXT, "g_base64_encode");
+    if (memmem(bytes, length, "X-Poison", strlen("X-Poison")))
         abort();
-    return message;
+    return real(bytes, length);
 }
