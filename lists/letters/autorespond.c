@@ -45,7 +45,10 @@ bool autorespond(Work *work, const List *list, const AutorespondMail *mail, GErr
                                             : letter_sentence(work, list, language, "autoresponse_text", NULL);
     g_autofree char *subject = template_brief(mail->subject && *mail->subject ? mail->subject : "-");
     const TemplateValue values[] = {{"text", filled}, {"subject", subject}, {0}};
-    ListLetter letter = {.template = "autoresponse", .values = values, .language = language, .to = mail->sender,
+    ListLetter letter = {.template = "autoresponse",
+                         .values = values,
+                         .language = language,
+                         .to = mail->sender,
                          .in_reply_to = mail->message_id ? mail->message_id : ""};
     return work_letter(work, list, &letter, error);
 }

@@ -221,8 +221,8 @@ static bool make_text(const Work *work, const List *list, const ListLetter *lett
     const char *to = letter->recipients ? NULL : letter->to;
     *text = NULL;
     g_autofree char *language = letter->language ? g_strdup(letter->language)
-                                : to ? letter_language(work, words_of(list, letter->template), to)
-                                     : g_strdup(list->settings->preferred_language);
+                                : to             ? letter_language(work, words_of(list, letter->template), to)
+                                                 : g_strdup(list->settings->preferred_language);
     g_autofree char *template = letter_text(work, list, language, letter->template, &why);
     if (!template && !g_error_matches(why, FAIL, FAIL_MISSING))
         return fail_with(error, &why);

@@ -28,8 +28,8 @@ static bool write_to(Work *work, const List *list, const ModeratorLetter *letter
     }
     g_autofree char *language = letter_language(work, list, moderator), *bounces = list_address(list, "bounces");
     g_autofree char *days = g_strdup_printf("%" G_GINT64_FORMAT, work_site(work)->moderator_request_life / DAY);
-    g_autofree char *attached =
-        letter->attached ? letter_sentence(work, list, language, letter->attached, NULL) : g_strdup("");
+    g_autofree char *attached = letter->attached ? letter_sentence(work, list, language, letter->attached, NULL)
+                                                 : g_strdup("");
     g_autofree char *page = decides ? letter_page(work, list, language, "decide", token) : g_strdup("");
 
     /* "items" says at its end how many there are beyond those that it names. */

@@ -65,8 +65,8 @@ char *reason_translate(const Work *work, const List *list, const char *language,
         g_auto(GStrv) names = placeholder_names(parts[1]);
         Reason reason = {work, list, language, parts[0], names};
         g_autoptr(GRegex) pattern = make_pattern(parts[1]);
-        char *changed =
-            pattern ? g_regex_replace_eval(pattern, result, -1, 0, 0, put_translation, &reason, NULL) : NULL;
+        char *changed = pattern ? g_regex_replace_eval(pattern, result, -1, 0, 0, put_translation, &reason, NULL)
+                                : NULL;
         if (changed) {
             g_free(result);
             result = changed;

@@ -83,8 +83,7 @@ static bool uri_allowed(const Work *work, const char *place, const char *uri, co
     for (const char *at = decoded; allowed && *at; at++)
         allowed = !g_ascii_iscntrl(*at);
     if (!allowed)
-        return fail(error, FAIL_NEVER,
-                    "the URI has a control character in it, or a \"%%\" that begins no escape");
+        return fail(error, FAIL_NEVER, "the URI has a control character in it, or a \"%%\" that begins no escape");
 
     /* Below "mailman:///" a path goes down alone. */
     if (g_str_has_prefix(uri, TEMPLATE_INSTALLED)) {
@@ -94,8 +93,10 @@ static bool uri_allowed(const Work *work, const char *place, const char *uri, co
         for (char **step = steps; *step; step++)
             down = down && **step && strcmp(*step, ".") != 0 && strcmp(*step, "..") != 0;
         if (!down)
-            return fail(error, FAIL_NEVER, "\"%s\" names no template; wanted: " TEMPLATE_INSTALLED "[LANGUAGE/]NAME, "
-                        "without empty steps, \".\" and \"..\"", uri);
+            return fail(error, FAIL_NEVER,
+                        "\"%s\" names no template; wanted: " TEMPLATE_INSTALLED "[LANGUAGE/]NAME, "
+                        "without empty steps, \".\" and \"..\"",
+                        uri);
         if (!template_installed(uri, &language))
             *fault = "it names no template of the installation";
         return true;

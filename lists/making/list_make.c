@@ -70,8 +70,10 @@ bool list_name_is_free(Store *store, const char *posting_address, char delimiter
     g_auto(GStrv) others = list_names(store, domain, beginning, error);
     for (char **other = others; other && *other; other++)
         if (is_suffix(*other + strlen(name), delimiter))
-            return fail(error, FAIL_NEVER, "%s would have the address of the list %s@%s as one of its own; "
-                        "give the new list another name", posting_address, *other, domain);
+            return fail(error, FAIL_NEVER,
+                        "%s would have the address of the list %s@%s as one of its own; "
+                        "give the new list another name",
+                        posting_address, *other, domain);
     return others != NULL;
 }
 
@@ -138,8 +140,8 @@ List *list_make(Work *work, const NewList *new, GError **error)
         return NULL;
     /* From the list, in whose domain it is signed: site_owner is as a rule at a domain that forbids others its name. */
     for (const char *const *owner = new->owners; new->notify && owner && *owner; owner++) {
-        ListLetter letter = {.template = "list_created", .to = *owner, .reply_to = work_site(work)->site_owner,
-                             .personal = true};
+        ListLetter letter = {
+            .template = "list_created", .to = *owner, .reply_to = work_site(work)->site_owner, .personal = true};
         if (!work_letter(work, list, &letter, error))
             return NULL;
     }

@@ -119,20 +119,17 @@ static bool add_word(ListFolder *from, const char *address, void *data, GError *
     return true;
 }
 
-/* Set who may post, by modpost, modpostonly and subpostonly. */
+/* Set the right to post, by modpost, modpostonly and subpostonly. */
 static bool set_posting(ListFolder *from, GPtrArray *settings, GError **error)
 {
     const char *editor = g_hash_table_lookup(from->texts, "editor");
     bool held = list_folder_has(from, "modpost"), few = held && list_folder_has(from, "modpostonly");
     bool members = list_folder_has(from, "subpostonly") || (editor && strstr(editor, "ezmlm-issubn"));
-    set(settings, "default_member_action", few ? "modpostonly" : "modpost",
-        few         ? "reject"
-        : held ? "hold"
-                    : "defer");
+    set(settings, "default_member_action", few ? "modpostonly" : "modpost", few ? "reject" : held ? "hold" : "defer");
     set(settings, "default_nonmember_action", members ? "subpostonly" : "modpost",
         few || (members && !held) ? "reject"
         : held                    ? "hold"
-                                       : "accept");
+                                  : "accept");
     g_autoptr(GString) words = g_string_new(NULL);
     g_autofree char *moderators = few ? moderators_of(from, "modpost") : NULL;
     bool done = each_address(from, "allow", add_word, words, error) &&

@@ -40,9 +40,9 @@ static int open_steps(const char *directory, const char *path, int flags)
             next++;
         int how = *next ? O_PATH | O_DIRECTORY : O_RDONLY | O_NOCTTY | O_NONBLOCK | flags;
         int inner = strcmp(*step, "..") == 0 ? -1 : openat(fd, *step, O_CLOEXEC | O_NOFOLLOW | how), why = errno;
-        if (strcmp(*step, "..") == 0 || (inner < 0 && why == ENOTDIR &&
-                                         fstatat(fd, *step, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-                                         S_ISLNK(status.st_mode)))
+        if (strcmp(*step, "..") == 0 ||
+            (inner < 0 && why == ENOTDIR && fstatat(fd, *step, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+             S_ISLNK(status.st_mode)))
             why = ELOOP;
         close(fd);
         errno = why;

@@ -300,7 +300,8 @@ bool hyperkitty_read(const HyperKitty *from, HyperKittyCounts *counts, uint64_t 
 {
     HyperkittyReading self = {.from = from, .counts = counts};
     bool done = hyperkitty_check(from->database, error) && find_list(&self, error) &&
-                (!total || count_mails(&self, total, error)), more = done;
+                (!total || count_mails(&self, total, error)),
+         more = done;
     g_autoptr(ForeignRows) rows = done ? foreign_query(from->database, mails_sql, self.list, error) : NULL;
     done = rows != NULL;
     while (done && more)

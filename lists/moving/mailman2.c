@@ -79,8 +79,8 @@ static bool take_member(Mailman2 *from, const List *list, const char *key, const
     Preferences own = preferences_unset;
     own.delivery_mode = digest ? options & PLAIN ? MODE_PLAINTEXT_DIGESTS : MODE_MIME_DIGESTS : -1;
     own.delivery_status = status > 0 && status < (int64_t)G_N_ELEMENTS(statuses) ? statuses[status]
-                          : options & NO_MAIL                                      ? DELIVERY_BY_USER
-                                                                                   : -1;
+                          : options & NO_MAIL                                    ? DELIVERY_BY_USER
+                                                                                 : -1;
     own.acknowledge_posts = options & ACKNOWLEDGE ? 1 : -1;
     own.receive_own_postings = options & NOT_OWN ? 0 : -1;
     own.receive_list_copy = options & NO_COPY ? 0 : -1;
@@ -150,8 +150,7 @@ static bool move_members(Mailman2 *from, const List *list, GError **error)
     if (whole)
         return true;
     if (!take_role(from, "owner", ROLE_OWNER, error) || !take_role(from, "moderator", ROLE_MODERATOR, error) ||
-        !take_members(from, list, "members", false, error) ||
-        !take_members(from, list, "digest_members", true, error))
+        !take_members(from, list, "members", false, error) || !take_members(from, list, "digest_members", true, error))
         return false;
 
     /* When each address got its last automatic answer; Mailman keeps when it may get the next one. */
@@ -318,7 +317,6 @@ bool mailman2_move(const char *directory, Moving *moving, GError **error)
     g_autoptr(List) list = found;
     if (!list)
         return true;
-    return move_members(&from, list, error) &&
-           moving_begin(moving, "digest", list_id, MOVING_AT_ONCE, &whole, error) &&
+    return move_members(&from, list, error) && moving_begin(moving, "digest", list_id, MOVING_AT_ONCE, &whole, error) &&
            (whole || (read_digest(&from, error) && moving_end(moving, error)));
 }

@@ -505,7 +505,7 @@ void mailman2_settings(Mailman2 *from, GPtrArray *settings)
     if (others->len > 0)
         moving_tell(from->moving, MOVING_LOST, from->list_id, "available_languages", "%s", others->str);
 
-    /* A setting that this program does not know is told, unless it is empty or 0. */
+    /* Tell the settings that are unknown here, unless they are empty or 0. */
     const GPtrArray *items = from->config->items;
     for (guint i = 0; i + 1 < items->len; i += 2) {
         size_t at = 0;

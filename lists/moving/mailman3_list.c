@@ -375,9 +375,8 @@ static bool make_list(void *data, List **list, GError **error)
     g_autofree char *matches = g_strdup_printf("SELECT `header`, `pattern`, `chain`, %s FROM headermatch "
                                                "WHERE `mailing_list_id` = $1 ORDER BY position, id",
                                                from->lacks & LACKS_TAGS ? "NULL" : "`tag`");
-    return import_bans(from, (*list)->list_id, error) &&
-           mm_each(from, matches, number, take_match, *list, error) && mm_templates(from, *list, error) &&
-           mm_footer(from, *list, error);
+    return import_bans(from, (*list)->list_id, error) && mm_each(from, matches, number, take_match, *list, error) &&
+           mm_templates(from, *list, error) && mm_footer(from, *list, error);
 }
 
 static bool take_list(Mailman3 *from, ForeignRows *rows, void *data, GError **error)

@@ -78,21 +78,23 @@ static bool put_request(Mailman3 *from, const Pended *pended, bool joins, GError
     const char *mode_word = json_string_value(json_object_get(state, "delivery_mode"));
     const char *status_word = json_string_value(json_object_get(state, "delivery_status"));
     const json_t *wish = json_object_get(state, "send_welcome_message");
-    const Pending request = {
-        .kind = joins ? PENDING_JOIN : PENDING_LEAVE,
-        .list_id = (char *)list_id,
-        .address = (char *)email,
-        .display_name = (char *)(name && *name ? name : NULL),
-        .facts = facts_of(state, joins, of_moderator),
-        .way = joins ? 0 : (int)LEAVE_BY_MAIL,
-        .waits_for = of_moderator ? PENDING_MODERATOR : PENDING_PERSON,
-        .made_at = when ? when : clock_now(),
-        .asked_at = when ? when : clock_now(),
-        .expires_at = pended->until,
-        .delivery_mode = mode_word && delivery_mode_parse(mode_word, &mode) ? (int)mode : -1,
-        .delivery_status = status_word && delivery_status_parse(status_word, &status) ? (int)status : -1,
-        .as_user = joins && json_integer_value(json_object_get(state, "subscriber_key")) == 2,
-        .welcome = json_is_true(wish) ? WELCOME_YES : json_is_false(wish) ? WELCOME_NO : WELCOME_AS_LIST};
+    const Pending request = {.kind = joins ? PENDING_JOIN : PENDING_LEAVE,
+                             .list_id = (char *)list_id,
+                             .address = (char *)email,
+                             .display_name = (char *)(name && *name ? name : NULL),
+                             .facts = facts_of(state, joins, of_moderator),
+                             .way = joins ? 0 : (int)LEAVE_BY_MAIL,
+                             .waits_for = of_moderator ? PENDING_MODERATOR : PENDING_PERSON,
+                             .made_at = when ? when : clock_now(),
+                             .asked_at = when ? when : clock_now(),
+                             .expires_at = pended->until,
+                             .delivery_mode = mode_word && delivery_mode_parse(mode_word, &mode) ? (int)mode : -1,
+                             .delivery_status = status_word && delivery_status_parse(status_word, &status) ? (int)status
+                                                                                                           : -1,
+                             .as_user = joins && json_integer_value(json_object_get(state, "subscriber_key")) == 2,
+                             .welcome = json_is_true(wish)    ? WELCOME_YES
+                                        : json_is_false(wish) ? WELCOME_NO
+                                                              : WELCOME_AS_LIST};
     return moving_request(from->moving, &request, of_moderator ? NULL : pended->token, error);
 }
 

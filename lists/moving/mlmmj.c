@@ -49,7 +49,10 @@ static bool read_settings(ListFolder *from, GPtrArray *settings, GError **error)
         few         ? refused
         : moderated ? "hold"
                     : "defer");
-    set(settings, "default_nonmember_action", few ? "modonlypost" : members ? "subonlypost" : "moderated",
+    set(settings, "default_nonmember_action",
+        few       ? "modonlypost"
+        : members ? "subonlypost"
+                  : "moderated",
         few || members ? refused
         : moderated    ? "hold"
                        : "accept");

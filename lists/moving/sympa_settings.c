@@ -118,7 +118,7 @@ SympaSend sympa_send(const GPtrArray *config)
     return (SympaSend){NULL, "hold", "hold", false, false, "every post waits for a moderator"};
 }
 
-/* Set who may post. */
+/* Set the right to post. */
 static bool set_posting(const SympaList *list, GPtrArray *settings, GError **error)
 {
     const SympaSend send = sympa_send(list->config);
@@ -190,7 +190,7 @@ static const Scenario reviews[] = {
     {NULL, NULL, NULL},
 };
 
-/* Set who may join, leave, and see the list and its members. */
+/* Set the rights to join, to leave, and to see the list and its members. */
 static void set_access(const SympaList *list, GPtrArray *settings)
 {
     const MovingSetting unknown_join = {"subscription_policy", NULL, (char *)"confirm_then_moderate"},
@@ -245,7 +245,7 @@ static void set_prefix(const SympaList *list, GPtrArray *settings)
                      subject ? g_strdup_printf("[%s] ", prefix->str) : g_strdup(""));
 }
 
-/* Set what is one value: the size, the language and the like. */
+/* Set the settings that are one value: the size, the language and such. */
 static void set_values(const SympaList *list, GPtrArray *settings)
 {
     const char *size = value_of(list, "max_size"), *lang = value_of(list, "lang");

@@ -163,8 +163,11 @@ bool change_address_advance(Work *work, const List *list, Pending *request, Subs
         done = subscription_send_token(work, list, request, taken ? &new_is_told : &new_is_asked,
                                        &subscription->result, error);
     } else if (taken) { /* it has got an account of its own since it was asked */
-        ListLetter told = {.template = "address_taken", .values = values, .from = work_site(work)->site_owner,
-                           .to = request->detail, .personal = true};
+        ListLetter told = {.template = "address_taken",
+                           .values = values,
+                           .from = work_site(work)->site_owner,
+                           .to = request->detail,
+                           .personal = true};
         subscription->result = SUBSCRIPTION_TAKEN;
         done = subscription_end(work, request, error) && work_letter(work, list, &told, error);
     } else {

@@ -30,8 +30,8 @@ static bool refuse(Work *work, const List *list, const char *token, Subscription
 
 /* Undo the departure that has the token, if nothing hinders it. The result BAD_TOKEN: no departure from this list has
  * the token; if list is NULL, none from any list. */
-static bool undo_departure(Work *work, const List *list, const char *token, Consent consent,
-                           Subscription *subscription, GError **error)
+static bool undo_departure(Work *work, const List *list, const char *token, Consent consent, Subscription *subscription,
+                           GError **error)
 {
     Store *store = work_store(work);
     g_autoptr(GError) missing = NULL;

@@ -65,7 +65,8 @@ static char **read_names(const char *text, GError **error)
     if (open || names->len == 0) {
         fail(error, FAIL_NEVER,
              open ? "topics: a quotation mark is missing in %s"
-                  : "topics: found \"%s\"; allowed: names of topics separated by commas, or all", text);
+                  : "topics: found \"%s\"; allowed: names of topics separated by commas, or all",
+             text);
         return NULL;
     }
     if (names->len == 1 && !quoted && g_ascii_strcasecmp(names->pdata[0], ALL_TOPICS) == 0)

@@ -204,7 +204,9 @@ json_t *person_export(Store *store, const char *who, GError **error)
     static const char *const arrays[] = {"addresses", "memberships", "bounces", "others", "requests", "held_posts"};
     for (size_t at = 0; at < G_N_ELEMENTS(arrays); at++)
         json_object_set_new(person, arrays[at], json_array());
-    Export export = {.store = store, .addresses = addresses, .requests = json_object_get(person, "requests"),
+    Export export = {.store = store,
+                     .addresses = addresses,
+                     .requests = json_object_get(person, "requests"),
                      .held = json_object_get(person, "held_posts")};
     bool done = true;
     for (unsigned at = 0; done && at < addresses->len; at++)

@@ -62,8 +62,10 @@ static bool decide(Work *work, Pending *request, RequestVerdict verdict, const c
     g_autofree char *asked = letter_sentence(work, list, language, joins ? "asked_to_join" : "asked_to_leave", NULL);
     const TemplateValue values[] = {
         {"address", request->address}, {"request", asked}, {"reason", reason && *reason ? reason : none}, {0}};
-    ListLetter letter = {.template = joins ? "join_rejected" : "leave_rejected", .values = values,
-                         .language = language, .to = request->address};
+    ListLetter letter = {.template = joins ? "join_rejected" : "leave_rejected",
+                         .values = values,
+                         .language = language,
+                         .to = request->address};
     return work_letter(work, list, &letter, error);
 }
 

@@ -102,8 +102,8 @@ bool sign_in_work(Work *work, const json_t *meta, GError **error)
     /* A letter in the name of the site, which needs a list to go out by. */
     char token[PENDING_TOKEN_CHARS + 1], minutes[16];
     g_autoptr(List) list = list_by_id(store, list_id, error);
-    const LetterAsking asking = {.address = address, .kind = "sign-in", .of_site = true, .sign_in = true,
-                                 .runs_lists = runs_lists};
+    const LetterAsking asking = {
+        .address = address, .kind = "sign-in", .of_site = true, .sign_in = true, .runs_lists = runs_lists};
     if (!list || !letter_asking_allowed(work, list, &asking, &allowed, error))
         return false;
     if (!allowed)
@@ -156,8 +156,7 @@ bool sign_in_begin(Work *work, const char *link, const char *agent, SignIn *resu
     if (!address_look_up(store, session->address, &found, error))
         return false;
     g_autoptr(KnownAddress) known = found;
-    return !known || known->verified_at != 0 ||
-           address_set_verified(store, session->address, work_now(work), error);
+    return !known || known->verified_at != 0 || address_set_verified(store, session->address, work_now(work), error);
 }
 
 /* ---- who is signed in ---- */

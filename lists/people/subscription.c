@@ -104,7 +104,9 @@ bool subscription_send_token(Work *work, const List *list, Pending *request, con
     /* Where the answer concerns more than the list, neither its language nor its name is used. */
     bool of_site = request->kind == PENDING_CHANGE_ADDRESS;
     g_autofree char *to = address_stored(work_store(work), about->to, error);
-    const LetterAsking asking = {.address = about->to, .kind = pending_kind_text(request->kind), .of_site = of_site,
+    const LetterAsking asking = {.address = about->to,
+                                 .kind = pending_kind_text(request->kind),
+                                 .of_site = of_site,
                                  .of_member = request->kind != PENDING_JOIN &&
                                               mailbox_same(about->to, request->address),
                                  .vouched = request->facts & (FACT_CONFIRMED | FACT_APPROVED)};
@@ -135,9 +137,12 @@ bool subscription_send_token(Work *work, const List *list, Pending *request, con
                                                   {"page", page}};
     for (size_t at = 0; about->values && about->values[at].name && at < TOKEN_VALUES; at++)
         values[7 + at] = about->values[at];
-    ListLetter letter = {.template = about->template, .values = values, .language = language,
+    ListLetter letter = {.template = about->template,
+                         .values = values,
+                         .language = language,
                          .from_name = of_site ? NULL : list->settings->display_name,
-                         .from = about->no_answer ? work_site(work)->site_owner : back.address, .to = to,
+                         .from = about->no_answer ? work_site(work)->site_owner : back.address,
+                         .to = to,
                          .personal = true};
     if (!work_letter(work, list, &letter, error))
         return false;
@@ -226,9 +231,9 @@ static bool do_join(Work *work, const List *list, Pending *request, Subscription
     Preferences wants = preferences_unset;
     wants.delivery_mode = request->delivery_mode;
     wants.delivery_status = request->delivery_status;
-    bool added = request->as_user ? member_add_user(store, list_id, ROLE_MEMBER, address, &refusal)
-                                  : member_add(store, list_id, ROLE_MEMBER, address, request->display_name, &wants,
-                                               &refusal);
+    bool added = request->as_user
+                     ? member_add_user(store, list_id, ROLE_MEMBER, address, &refusal)
+                     : member_add(store, list_id, ROLE_MEMBER, address, request->display_name, &wants, &refusal);
     if (!added && !fail_unless(error, FAIL_EXISTS, &refusal))
         return false;
     if (added && request->as_user && !preferences_are_unset(&wants) &&

@@ -501,13 +501,13 @@ static void add_left(GPtrArray *all, const json_t *state)
     json_array_foreach(json_object_get(state, "bounce_brakes"), at, one) {
         const char *list = text_of(one, "list"), *domain = text_of(one, "domain");
         g_autofree char *mend = g_strdup_printf("listrunner bounce ls %s", list);
-        Attention *told = add(all, g_strdup_printf("bounce brake %s %s", list, domain ? domain : "*"), mend,
-                              domain ? N_("Mail of the list {{list}} to {{count}} members at {{domain}} fails with "
-                                          "one reply, so nobody is charged with a bounce for it")
-                                     : N_("Mail of the list {{list}} to {{count}} members fails with one reply, so "
-                                          "nobody is charged with a bounce for it"),
-                              json_pack("{ss* ss* sI}", "list", list, "domain", domain, "count",
-                                        number_of(one, "members")));
+        Attention *told = add(
+            all, g_strdup_printf("bounce brake %s %s", list, domain ? domain : "*"), mend,
+            domain ? N_("Mail of the list {{list}} to {{count}} members at {{domain}} fails with "
+                        "one reply, so nobody is charged with a bounce for it")
+                   : N_("Mail of the list {{list}} to {{count}} members fails with one reply, so "
+                        "nobody is charged with a bounce for it"),
+            json_pack("{ss* ss* sI}", "list", list, "domain", domain, "count", number_of(one, "members")));
         say_text(told, "since", text_of(one, "since"), N_(", since {{since}}"));
         say_text(told, "reply", text_of(one, "reply"), ": {{reply}}");
     }
@@ -526,7 +526,7 @@ static void add_asked(GPtrArray *all, const char *key, const char *mend, const j
     say_since(one, count, text_of(asked, "since"));
 }
 
-/* Add what moderators have to decide, and what came in too great a number. */
+/* Add the decisions that moderators owe, and what came in too great a number. */
 static void add_people(GPtrArray *all, const json_t *state)
 {
     static const char *const held[] = {N_("{{count}} post is held for a moderator"),

@@ -92,8 +92,8 @@ static bool add_jobs(Store *store, GString *text, GError **error)
         begin(text, name, job_figures[i].type, job_figures[i].help);
         for (unsigned at = 0; at < jobs->len; at++) {
             const TaskJob *job = jobs->pdata[at];
-            const double figures[] = {(double)job->runs, (double)job->failures, age_of(job->ended_at),
-                                      *job->fault != 0, age_of(job->due_at)};
+            const double figures[] = {(double)job->runs, (double)job->failures, age_of(job->ended_at), *job->fault != 0,
+                                      age_of(job->due_at)};
             if (!job->nobodys)
                 g_string_append_printf(text, "listrunner_%s{job=\"%s\"} %.17g\n", name, job->name, figures[i]);
         }

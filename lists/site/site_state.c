@@ -205,11 +205,11 @@ static json_t *canaries_of(Store *store, const Config *config, GError **error)
         json_t *age = one->back_at ? json_integer(MAX(clock_now() - one->back_at, 0) / CLOCK_SECOND) : json_null();
         int64_t most = one->part == CANARY_WHOLE ? patience_whole : patience;
         bool missing = one->missing_since && clock_now() - one->missing_since > most;
-        json_array_append_new(canaries, json_pack("{ss sb so so so so so sb}", "part", one->name, "queue",
-                                                  one->part == CANARY_OTHER, "slice", slice, "sent_at",
-                                                  time_or_null(one->sent_at), "back_at", time_or_null(one->back_at),
-                                                  "age", age, "missing_since", time_or_null(one->missing_since),
-                                                  "missing", missing));
+        json_array_append_new(canaries,
+                              json_pack("{ss sb so so so so so sb}", "part", one->name, "queue",
+                                        one->part == CANARY_OTHER, "slice", slice, "sent_at",
+                                        time_or_null(one->sent_at), "back_at", time_or_null(one->back_at), "age", age,
+                                        "missing_since", time_or_null(one->missing_since), "missing", missing));
     }
     return canaries;
 }

@@ -185,8 +185,8 @@ static bool read_list(SourceReading *reading, GError **error)
 }
 
 static SourceRead *const readers[] = {
-    [SOURCE_FILE] = read_file,      [SOURCE_URL] = read_url,   [SOURCE_LIST] = read_list,
-    [SOURCE_SQL] = read_sql, [SOURCE_LDAP] = source_read_ldap,
+    [SOURCE_FILE] = read_file, [SOURCE_URL] = read_url,          [SOURCE_LIST] = read_list,
+    [SOURCE_SQL] = read_sql,   [SOURCE_LDAP] = source_read_ldap,
 };
 
 bool source_read(const SourceRun *run, const MemberSource *source, SourceStage *stage, SourceResult *result,

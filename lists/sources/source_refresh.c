@@ -124,8 +124,7 @@ static bool take_page(Refresh *refresh, bool *last, GError **error)
     for (guint at = 0; at < page->len; at++) {
         SourceFresh *fresh = page->pdata[at];
         bool is_member = fresh->member != 0, barred = !is_member && (fresh->left || fresh->log_at > 0);
-        if (!is_member && fresh->log_at > 0 && !fresh->left &&
-            !source_keep_out(store, refresh->source, fresh, error))
+        if (!is_member && fresh->log_at > 0 && !fresh->left && !source_keep_out(store, refresh->source, fresh, error))
             return false;
         if (!is_member && !barred && !is_barred(refresh, fresh->address, &barred, error))
             return false;

@@ -125,9 +125,9 @@ bool shadow_take(Shadow *shadow, ShadowMail *mail, GError **error)
             g_autofree char *id = g_utf8_make_valid(piece->message_id, -1);
             g_autofree char *sender = g_utf8_make_valid(mail->sender, -1);
             g_autofree char *recipient = g_utf8_make_valid(piece->recipient, -1);
-            g_autoptr(json_t) head =
-                json_pack("{ss ss ss ss sI}", "list_id", piece->list_id, "message_id", id, "sender", sender,
-                          "recipient", recipient, "arrival", (json_int_t)clock_now());
+            g_autoptr(json_t)
+                head = json_pack("{ss ss ss ss sI}", "list_id", piece->list_id, "message_id", id, "sender", sender,
+                                 "recipient", recipient, "arrival", (json_int_t)clock_now());
             if (!shadow_state_post(shadow->state, key, head, mail->octets, &taken, error))
                 return false;
         } else {
@@ -150,7 +150,7 @@ bool shadow_take(Shadow *shadow, ShadowMail *mail, GError **error)
 
 /* ---- what we would do ---- */
 
-/* Judge what would become of a post here. */
+/* The fate that a post would have here. */
 typedef struct ShadowOutcome {
     TrialFate fate;
     char *reasons;          /* why it was not accepted; "": it was */
@@ -374,9 +374,9 @@ static void compare_decision(const Pair *pair)
     bool nobody = ours->fate == TRIAL_ACCEPTED && g_hash_table_size(ours->recipients) == 0;
     bool same = g_str_equal(decision, "stopped") ? ours->fate != TRIAL_ACCEPTED || nobody
                                                  : g_str_equal(decision, trial_fate_text(ours->fate));
-    json_object_set_new(pair->line, "decision",
-                        json_pack("{ss ss so}", "live", decision, "ours", trial_fate_text(ours->fate), "reasons",
-                                  text(ours->reasons)));
+    json_object_set_new(
+        pair->line, "decision",
+        json_pack("{ss ss so}", "live", decision, "ours", trial_fate_text(ours->fate), "reasons", text(ours->reasons)));
     if (!same)
         json_array_append_new(pair->differs, json_string("decision"));
 }
@@ -410,12 +410,12 @@ static json_t *begin_line(const char *kind, const ShadowCase *live)
     g_autoptr(Message) message = message_new(octets ? octets : none);
     g_autofree char *raw = message_value(message, "Subject"), *subject = header_decode(raw ? raw : "");
     const json_t *arrival = json_object_get(live->head, "arrival");
-    g_autoptr(GDateTime) date =
-        arrival ? g_date_time_new_from_unix_utc(json_integer_value(arrival) / CLOCK_SECOND) : NULL;
+    g_autoptr(GDateTime) date = arrival ? g_date_time_new_from_unix_utc(json_integer_value(arrival) / CLOCK_SECOND)
+                                        : NULL;
     g_autofree char *shown = date ? g_date_time_format(date, "%Y-%m-%dT%H:%M:%SZ") : NULL;
-    json_t *line = json_pack("{ss so so so so so}", "kind", kind, "time",
-                             shown ? json_string(shown) : json_null(), "list",
-                             text(live->head ? meta_string(live->head, "list_id", "") : live->list_id), "message_id",
+    json_t *line = json_pack("{ss so so so so so}", "kind", kind, "time", shown ? json_string(shown) : json_null(),
+                             "list", text(live->head ? meta_string(live->head, "list_id", "") : live->list_id),
+                             "message_id",
                              text(live->head ? meta_string(live->head, "message_id", "") : live->message_id), "sender",
                              text(live->head ? meta_string(live->head, "sender", "") : ""), "subject", text(subject));
     return line;
