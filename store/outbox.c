@@ -18,13 +18,11 @@ static void unit_free(OutboxUnit *unit)
 
 bool outbox_unit_add(Store *store, const char *spool, const char *tag, const char *queues, int64_t now, GError **error)
 {
-    int64_t added = 0;
-    return query_run(
-               store, error, &added,
-               "INSERT INTO outbox_unit (spool, tag, queues, made_at, given_up, asked) VALUES ($1, $2, $3, $4, 0, 0) "
-               "ON CONFLICT DO NOTHING",
-               TEXT(spool), TEXT(tag), TEXT(queues), INTEGER(now)) &&
-           (added > 0 || fail(error, FAIL_RACE, "the unit was taken for one whose writer had died"));
+    return query_change_one(
+        store, error, fail(error, FAIL_RACE, "the unit was taken for one whose writer had died"),
+        "INSERT INTO outbox_unit (spool, tag, queues, made_at, given_up, asked) VALUES ($1, $2, $3, $4, 0, 0) "
+        "ON CONFLICT DO NOTHING",
+        TEXT(spool), TEXT(tag), TEXT(queues), INTEGER(now));
 }
 
 bool outbox_unit_decide(Store *store, const char *spool, const char *tag, int64_t now, bool *committed, GError **error)

@@ -80,12 +80,12 @@ bool query_exists_all(Store *store, GError **error, bool *exists, const char *sq
 #define query_exists(store, error, exists, sql, ...)                          \
     query_exists_all(store, error, exists, sql, (const Value[]){__VA_ARGS__}, \
                      sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
-/* Run a statement that changes what must be there. Where it changes no row, `missing` is the result: an expression that
- * is evaluated only then, mostly fail(error, FAIL_MISSING, ...). */
-#define query_change_one(store, error, missing, sql, ...)                                    \
+/* Run a statement that changes a row which must be there, or inserts one which must not. Where it changes no row,
+ * `refusal` is the result: an expression that is evaluated only then, mostly fail(error, FAIL_MISSING, ...). */
+#define query_change_one(store, error, refusal, sql, ...)                                    \
     ({                                                                                       \
         int64_t changed_ = 0;                                                                \
-        query_run(store, error, &changed_, sql, __VA_ARGS__) && (changed_ > 0 || (missing)); \
+        query_run(store, error, &changed_, sql, __VA_ARGS__) && (changed_ > 0 || (refusal)); \
     })
 
 /* Run a statement inside a transaction, for a caller that needs neither rows nor their number. A driver may send the

@@ -210,15 +210,19 @@ typedef struct SearchRun {
     int64_t last; /* id of the last row that was looked at */
 } SearchRun;
 
-static Query *start(const SearchRun *run, const char *match, unsigned limit, GError **error)
+/* Gather as many as are wanted, newest first. */
+static bool gather(SearchRun *run, unsigned wanted, GError **error)
 {
     const ArchiveQuery *query = run->query;
+    Store *store = run->index->store;
+    unsigned limit = run->lists ? CANDIDATES_MAX : wanted, seen = 0;
     /* An id is made of the arrival, so allow for the most that a message's date may be apart from it. */
     int64_t first = query->after ? MAX(query->after - ARCHIVE_LATE, 0) << ARCHIVE_ID_SHIFT : 0;
     int64_t end = query->before ? MIN(query->before + ARCHIVE_EARLY, ARCHIVE_ARRIVAL_MAX) << ARCHIVE_ID_SHIFT
                                 : G_MAXINT64;
     if (run->search->behind > 0)
         end = MIN(end, run->search->behind);
+
     /* Where no row of its table has to be looked at, what is hidden is left out at the end. */
     static const char alone[] =
         "SELECT rowid, 0, archive_score(word) FROM word WHERE word MATCH $1 AND rowid >= $2 AND rowid < $3"
@@ -231,21 +235,15 @@ static Query *start(const SearchRun *run, const char *match, unsigned limit, GEr
         "SELECT m.id, m.list, archive_score(word) FROM word CROSS JOIN message m ON m.id = word.rowid"
         " WHERE word MATCH $1 AND word.rowid >= $2 AND word.rowid < $3 AND m.state = 0 AND m.date >= $4"
         " AND m.date < $5 ORDER BY word.rowid DESC LIMIT $6";
-    if (run->search->ranked && !query->after && !query->before && !run->lists)
-        return query_open(run->index->store, error, alone, TEXT(match), INTEGER(first), INTEGER(end), INTEGER(limit));
-    return query_open(run->index->store, error, run->search->ranked ? ranked : newest, TEXT(match), INTEGER(first),
-                      INTEGER(end), INTEGER(query->after), INTEGER(query->before ? query->before : G_MAXINT64),
-                      INTEGER(limit));
-}
-
-/* Gather as many as are wanted, newest first. */
-static bool gather(SearchRun *run, unsigned wanted, GError **error)
-{
-    unsigned limit = run->lists ? CANDIDATES_MAX : wanted, seen = 0;
-    g_autofree char *match = match_of(run->query, run->search); /* borrowed by the rows, so declared before them */
-    g_autoptr(Query) rows = start(run, match, limit, error);
-    Step step = STEP_FAILED;
-    while (rows && run->candidates->len < wanted && !run->impatient && (step = query_step(rows, error)) == STEP_ROW) {
+    bool words_alone = run->search->ranked && !query->after && !query->before && !run->lists;
+    g_autofree char *match = match_of(query, run->search); /* borrowed by the rows, so declared before them */
+    g_autoptr(Query)
+        rows = words_alone ? query_open(store, error, alone, TEXT(match), INTEGER(first), INTEGER(end), INTEGER(limit))
+                           : query_open(store, error, run->search->ranked ? ranked : newest, TEXT(match),
+                                        INTEGER(first), INTEGER(end), INTEGER(query->after),
+                                        INTEGER(query->before ? query->before : G_MAXINT64), INTEGER(limit));
+    Step step = STEP_ROW;
+    while (run->candidates->len < wanted && !run->impatient && (step = query_step(rows, error)) == STEP_ROW) {
         int64_t list = query_integer(rows, 1);
         Candidate candidate = {query_integer(rows, 0), (int)query_integer(rows, 2)};
         run->last = candidate.id;
@@ -254,7 +252,7 @@ static bool gather(SearchRun *run, unsigned wanted, GError **error)
         run->impatient = run->deadline != 0 && ++seen % LOOK_AT_CLOCK == 0 && clock_monotonic() > run->deadline;
     }
     run->ended = step == STEP_DONE && run->candidates->len < wanted && seen < limit;
-    return rows && step != STEP_FAILED;
+    return step != STEP_FAILED;
 }
 
 static int compare_candidates(gconstpointer one, gconstpointer other)

@@ -238,14 +238,6 @@ PGresult *pgsql_collect(PgsqlConnection *self, GError **error)
     return NULL;
 }
 
-static bool send_opening(PgsqlConnection *self, GError **error)
-{
-    bool sent = pgsql_may_send(self, error);
-    for (guint at = 0; sent && at < self->opening->len; at++)
-        sent = pgsql_send_text(self, self->opening->pdata[at], error);
-    return sent;
-}
-
 /* Outside of transactions: who has kept others waiting longest, for how long, and whether the server waits for it.
  * The locks of a schema and of its lists are a range of numbers, and that of the site is a pair (pgsql_lock_site()).
  *
@@ -288,7 +280,10 @@ PGresult *pgsql_open_transaction(PgsqlConnection *self, PgsqlSend *send, void *d
         g_autoptr(GError) fault = NULL;
         int64_t began = clock_now();
         self->conflict = self->spoiled = self->locked_out = false;
-        if (send_opening(self, &fault) && (!send || send(data, &fault)))
+        bool sent = pgsql_may_send(self, &fault);
+        for (guint at = 0; sent && at < self->opening->len; at++)
+            sent = pgsql_send_text(self, self->opening->pdata[at], &fault);
+        if (sent && (!send || send(data, &fault)))
             last = pgsql_collect(self, &fault);
         bool waits = self->locked_out && !patient;
         again = waits || (self->conflict && tries < PGSQL_CONFLICT_TRIES);

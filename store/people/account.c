@@ -31,14 +31,12 @@ const char *account_kind_text(AccountKind kind)
 
 bool account_add(Store *store, AccountKind kind, const char *who, int64_t now, int64_t *total, GError **error)
 {
-    return STORE_WRITE(
-        store, error,
-        query_number(
-            store, error, total,
-            "INSERT INTO account (kind, who, ends_at, total) VALUES ($1, $2, $3, 1) ON CONFLICT (kind, who) DO UPDATE "
-            "SET "
-            "total = CASE WHEN account.ends_at = $3 THEN account.total + 1 ELSE 1 END, ends_at = $3 RETURNING total",
-            TEXT(kinds[kind].text), TEXT(who), INTEGER(end_of(kind, now))));
+    return STORE_WRITE(store, error,
+                       query_number(store, error, total,
+                                    "INSERT INTO account (kind, who, ends_at, total) VALUES ($1, $2, $3, 1) "
+                                    "ON CONFLICT (kind, who) DO UPDATE SET total = CASE WHEN account.ends_at = $3 "
+                                    "THEN account.total + 1 ELSE 1 END, ends_at = $3 RETURNING total",
+                                    TEXT(kinds[kind].text), TEXT(who), INTEGER(end_of(kind, now))));
 }
 
 bool account_count(Store *store, AccountKind kind, const char *who, int64_t now, int64_t *total, GError **error)

@@ -57,15 +57,15 @@ static GPtrArray *read_all(Query *query, GError **error)
 
 bool source_add(Store *store, MemberSource *source, GError **error)
 {
-    int64_t list, added = 0;
+    int64_t list;
     g_auto(Write) write = write_begin(store, WRITE_SITE, error);
     if (!write.begun)
         return false;
     source->made_at = clock_now();
     source->key = store_key_new(store, error);
     return source->key && list_key(store, source->list_id, &list, error) &&
-           query_run(
-               store, error, &added,
+           query_change_one(
+               store, error, fail(error, FAIL_EXISTS, "%s has a source %s already", source->list_id, source->name),
                "INSERT INTO list_source (key, list, name, kind, place, query, bind_dn, password_file, "
                "refresh_interval, welcome, made_at, tried_at, read_at, due_at, given, kept_out, bad, fault, turn) "
                "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, 0, $11, 0, 0, 0, '', 0) "
@@ -73,7 +73,6 @@ bool source_add(Store *store, MemberSource *source, GError **error)
                INTEGER(source->key), INTEGER(list), TEXT(source->name), INTEGER(source->kind), TEXT(source->place),
                TEXT(source->query), TEXT(source->bind_dn), TEXT(source->password_file), INTEGER(source->interval),
                INTEGER(source->welcome), INTEGER(source->made_at)) &&
-           (added > 0 || fail(error, FAIL_EXISTS, "%s has a source %s already", source->list_id, source->name)) &&
            write_end(&write, error);
 }
 

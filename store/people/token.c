@@ -29,15 +29,14 @@ static void *read_row(Query *query)
 
 bool token_add(Store *store, const Token *token, GError **error)
 {
-    int64_t added = 0;
-    return STORE_WRITE(store, error,
-                       query_run(store, error, &added,
-                                 "INSERT INTO token (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
-                                 "ON CONFLICT (id) DO NOTHING",
-                                 TEXT(token->id), TEXT(token->digest), TEXT(token->name), TEXT(token->verbs),
-                                 TEXT(token->lists), TEXT(token->domains), INTEGER(token->metrics),
-                                 INTEGER(token->made_at), INTEGER(token->expires_at), INTEGER(token->used_at)) &&
-                           (added > 0 || fail(error, FAIL_EXISTS, "there is a token %s already", token->id)));
+    return STORE_WRITE(
+        store, error,
+        query_change_one(store, error, fail(error, FAIL_EXISTS, "there is a token %s already", token->id),
+                         "INSERT INTO token (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
+                         "ON CONFLICT (id) DO NOTHING",
+                         TEXT(token->id), TEXT(token->digest), TEXT(token->name), TEXT(token->verbs),
+                         TEXT(token->lists), TEXT(token->domains), INTEGER(token->metrics), INTEGER(token->made_at),
+                         INTEGER(token->expires_at), INTEGER(token->used_at)));
 }
 
 static bool no_token(const char *id, GError **error)

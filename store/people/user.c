@@ -126,10 +126,9 @@ static bool walk(Store *store, StoreUserWalk *walk, GError **error)
                 return true;
             bool found = !text || has_text(user->display_name, text);
             if (!found) {
-                g_autoptr(Query) query = query_open(store, error,
-                                                    "SELECT email FROM address WHERE person = $1 "
-                                                    "ORDER BY key",
-                                                    INTEGER(g_array_index(keys, int64_t, at)));
+                g_autoptr(Query)
+                    query = query_open(store, error, "SELECT email FROM address WHERE person = $1 ORDER BY key",
+                                       INTEGER(g_array_index(keys, int64_t, at)));
                 Step step = STEP_ROW;
                 while (!found && (step = query_step(query, error)) == STEP_ROW)
                     found = has_text(query_text(query, 0), text);

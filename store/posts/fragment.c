@@ -185,39 +185,34 @@ bool fragment_recount(Store *store, GError **error)
 
 bool fragment_open(Store *store, const FragmentSet *set, GError **error)
 {
-    int64_t list, added = 0;
+    int64_t list;
     g_autofree char *sender = g_utf8_make_valid(set->sender, -1), *id = g_utf8_make_valid(set->id, -1);
-    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
-    if (!write.begun || !list_key(store, set->list_id, &list, error) ||
-        !query_run(store, error, &added,
-                   "INSERT INTO fragment_set (key, list, sender, id, host, state, settled, total, parts, octets, "
-                   "opened_at, expires_at, ended_at) VALUES ($1, $2, $3, $4, $5, 0, 0, 0, 0, 0, $6, $7, 0) "
-                   "ON CONFLICT DO NOTHING",
-                   TEXT(set->key), INTEGER(list), TEXT(sender), TEXT(id), TEXT(set->host), INTEGER(set->opened_at),
-                   INTEGER(set->expires_at)))
-        return false;
-    if (added == 0)
-        return fail(error, FAIL_EXISTS, "there is a set %s already", set->key);
-    return count_set(store, set->key, 1, error) && write_end(&write, error);
+    return STORE_WRITE(
+        store, error,
+        list_key(store, set->list_id, &list, error) &&
+            query_change_one(store, error, fail(error, FAIL_EXISTS, "there is a set %s already", set->key),
+                             "INSERT INTO fragment_set (key, list, sender, id, host, state, settled, total, parts, "
+                             "octets, opened_at, expires_at, ended_at) VALUES ($1, $2, $3, $4, $5, 0, 0, 0, 0, 0, $6, "
+                             "$7, 0) ON CONFLICT DO NOTHING",
+                             TEXT(set->key), INTEGER(list), TEXT(sender), TEXT(id), TEXT(set->host),
+                             INTEGER(set->opened_at), INTEGER(set->expires_at)) &&
+            count_set(store, set->key, 1, error));
 }
 
 bool fragment_add(Store *store, const char *key, const FragmentPart *part, int64_t total, GError **error)
 {
-    int64_t added = 0;
-    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
-    if (!write.begun ||
-        !query_run(store, error, &added,
-                   "INSERT INTO fragment_part (fragment_set, number, entry, octets, digest) "
-                   "VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
-                   TEXT(key), INTEGER(part->number), TEXT(part->entry), INTEGER(part->octets), TEXT(part->digest)))
-        return false;
-    if (added == 0)
-        return fail(error, FAIL_EXISTS, "set %s has a part %" G_GINT64_FORMAT " already", key, part->number);
-    return query_run(store, error, NULL,
-                     "UPDATE fragment_set SET parts = parts + 1, octets = octets + $2, "
-                     "total = CASE WHEN total = 0 THEN $3 ELSE total END WHERE key = $1",
-                     TEXT(key), INTEGER(part->octets), INTEGER(total)) &&
-           count_more(store, key, 1, part->octets, error) && write_end(&write, error);
+    return STORE_WRITE(
+        store, error,
+        query_change_one(
+            store, error, fail(error, FAIL_EXISTS, "set %s has a part %" G_GINT64_FORMAT " already", key, part->number),
+            "INSERT INTO fragment_part (fragment_set, number, entry, octets, digest) "
+            "VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+            TEXT(key), INTEGER(part->number), TEXT(part->entry), INTEGER(part->octets), TEXT(part->digest)) &&
+            query_run(store, error, NULL,
+                      "UPDATE fragment_set SET parts = parts + 1, octets = octets + $2, "
+                      "total = CASE WHEN total = 0 THEN $3 ELSE total END WHERE key = $1",
+                      TEXT(key), INTEGER(part->octets), INTEGER(total)) &&
+            count_more(store, key, 1, part->octets, error));
 }
 
 static bool delete_part(Store *store, const char *key, const FragmentPart *part, GError **error)
@@ -240,14 +235,13 @@ bool fragment_remove(Store *store, const char *key, const FragmentPart *part, GE
 
 static bool end_set(Store *store, const char *key, const FragmentEnd *end, GError **error)
 {
-    int64_t changed = 0, time = end->state == FRAGMENT_OPEN ? 0 : MAX(end->time, 1);
-    if (!count_set(store, key, -1, error) ||
-        !query_run(store, error, &changed,
-                   "UPDATE fragment_set SET state = $2, joined_by = $3, reason = $4, ended_at = $5 WHERE key = $1",
-                   TEXT(key), INTEGER(end->state), TEXT(end->joined_by), TEXT(end->reason), INTEGER(time)) ||
-        !count_set(store, key, 1, error))
-        return false;
-    return changed > 0 || fail(error, FAIL_MISSING, "there is no set %s", key);
+    int64_t time = end->state == FRAGMENT_OPEN ? 0 : MAX(end->time, 1);
+    return count_set(store, key, -1, error) &&
+           query_change_one(
+               store, error, fail(error, FAIL_MISSING, "there is no set %s", key),
+               "UPDATE fragment_set SET state = $2, joined_by = $3, reason = $4, ended_at = $5 WHERE key = $1",
+               TEXT(key), INTEGER(end->state), TEXT(end->joined_by), TEXT(end->reason), INTEGER(time)) &&
+           count_set(store, key, 1, error);
 }
 
 bool fragment_end(Store *store, const char *key, const FragmentEnd *end, GError **error)
