@@ -83,7 +83,6 @@ HOMES = {
     r"ares.*": ["net/"],
     r"curl/.*": ["net/"],
     r"ldap\.h": ["lists/sources/source_ldap"],
-    r"gmime/.*": ["mail/mime/"],
 }
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)

@@ -14,7 +14,7 @@ READ = re.compile(r'\bconfig_(?:string|integer|bool|duration|size|list)\('
 FAMILY = re.compile(r'\bconfig_family(?:_sections)?\((?:[^"(),]|\([^()]*\))+,\s*"(\w+)"\)')
 # A section of a family, by the name of its member.
 MEMBER = re.compile(r'\bg_str(?:concat|dup_printf)\("(transport|reply|archiver)\.')
-# What runners share belongs to all of them, but for these files, with the programs that link them.
+# Folders of what runners share. Their files belong to all runners, but for these, which only some programs link.
 FRAMES = ("posts", "server")
 LINKED = {"runners/posts/post_hop.c": ("in", "pipeline"), "runners/posts/blocks.c": ("in", "pipeline"),
           "runners/posts/fan_out.c": ("in", "pipeline"),
