@@ -15,8 +15,8 @@ PARAMETERS = 5
 COLUMNS = 120
 # How finely the product may be cut (doc/style.md, "Functions and files"). A commit that lowers a number lowers its
 # limit; none raises one.
-FUNCTIONS_PER_1000_LINES = 59.3
-CALLED_ONCE_PERCENT = 34.9
+FUNCTIONS_PER_1000_LINES = 59.2
+CALLED_ONCE_PERCENT = 34.3
 
 # "file" or "file:function" and why.
 EXCEPTIONS = {
