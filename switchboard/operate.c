@@ -81,9 +81,10 @@ static void touch(Operate *operate, Queue *queue)
         g_ptr_array_add(operate->touched, queue);
 }
 
-/* Before the first claim the disk must know that there may be something to settle; and what runners have taken back
- * of an undone run until we looked for its children, and perhaps not synced. Of an entry that we take away the next
- * start of its runner sees nothing, and would not sync that. */
+/* Write down, before the first claim, that an operator's command may leave something to settle: after a crash, whoever
+ * comes next looks for it. All queues are synced as well. A runner that took back the children of an undone run may not
+ * have synced that yet. It would do so at its next start, when it finds the parent again; but we take the parent
+ * away. */
 static bool mark(Operate *operate, GError **error)
 {
     if (operate->marked)
@@ -96,8 +97,8 @@ static bool mark(Operate *operate, GError **error)
     return operate->marked;
 }
 
-/* R5 for the entry that was claimed: what an undone run of a runner left of it. Should we be killed before the sync,
- * the mark makes whoever settles sync it. */
+/* Remove the children that an undone run of a runner left of the entry that was claimed (R5 of PROOF.md). If we are
+ * killed before the sync, the mark is on the disk, and whoever settles syncs the queues. */
 static bool take_back_leftovers(Operate *operate, Queue *queue, const EntryName *name, GError **error)
 {
     g_autofree char *key = operate_parent_key(queue_name(queue), name->hash);

@@ -338,8 +338,9 @@ static bool is_missing(const Spool *spool, const char *name)
     return gone || (there && !S_ISDIR(status.st_mode));
 }
 
-/* The names in the listing that are wanted, sorted; consumes it. Recovery must not take a part for the whole: one name
- * that cannot be looked at, and there is no list, but NULL with errno set. */
+/* Return the wanted names of a listing, sorted; the listing is closed. NULL with errno set: at least one name cannot be
+ * looked at. There is no shorter list then: recovery would take it for the whole, and miss the children of an entry
+ * that are in the queue it was not told of. */
 static char **list_names(const Spool *spool, DIR *directory, bool (*is_wanted)(const Spool *spool, const char *name))
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);

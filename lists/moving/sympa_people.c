@@ -9,7 +9,7 @@
 #include "lists/moving/sympa_internal.h"
 #include "store/language.h"
 
-/* SympaCount names the settings that came otherwise than they were there, or not at all; the number of each is told. */
+/* The settings of members that cannot be taken over as they are. Of each the import tells how many members had it. */
 typedef enum SympaCount {
     COUNT_NOTICE,
     COUNT_SHAPE,

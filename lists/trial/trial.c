@@ -139,7 +139,7 @@ static bool judge(const Court *court, const TrialSide *side, const TrialMail *ma
 
 /* ---- comparing ---- */
 
-/* How many of these parts the others are without; of attachments, or of other parts. */
+/* Count the parts that are in the first list and not in the second: attachments only, or all but attachments. */
 static unsigned count_more(char **parts, char **others, bool attachments)
 {
     unsigned count = 0;

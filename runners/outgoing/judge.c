@@ -26,6 +26,7 @@ static void note(ReplyVerdict *verdict, SiteNews news, const Fate *fate)
 
 static void goes_again(const Judged *about, ReplyVerdict *verdict, Fate *fate)
 {
+    /* A server that says the same each time would otherwise get the batch without a pause, for ever. */
     if (about->batch->unsettled >= UNSETTLED_MAX) {
         note(verdict, SITE_FAILED, fate);
         fate->waits = true;
@@ -56,6 +57,7 @@ static void defers(const Judged *about, ReplyVerdict *verdict, Fate *fate)
         verdict->elsewhere = true;
         goes_again(about, verdict, fate);
     }
+    /* To judge recipients the server had to work: it is not slowed down by our rate, whatever it thinks of them. */
     note(verdict, SITE_GOOD, fate);
     verdict->report.taken += (unsigned)fate->count;
 }
@@ -63,7 +65,7 @@ static void defers(const Judged *about, ReplyVerdict *verdict, Fate *fate)
 /* The server has as many connections of ours as it wants, or of everybody's. */
 static void judge_full(const Judged *about, ReplyVerdict *verdict, Fate *fate)
 {
-    if (about->destination->established > 1) {
+    if (about->destination->established > 1) { /* it asks for one connection less; mail goes on over the others */
         verdict->full = verdict->spent = true;
         goes_again(about, verdict, fate);
     } else if (about->relay || about->destination->connections > 0) {
@@ -77,6 +79,8 @@ static void judge_full(const Judged *about, ReplyVerdict *verdict, Fate *fate)
 static void judge_silence(const Judged *about, ReplyVerdict *verdict, Fate *fate)
 {
     size_t known = about->destination->sizes.recipients;
+    /* Servers that take so many recipients and then hang up exist; the number is learnt. Where it is learnt already and
+     * was kept, the silence has another reason. */
     bool more = known == 0 || fate->accepted < known || about->batch->count > known;
     if (fate->fallback && !fate->in_doubt) {
         goes_again(about, verdict, fate);

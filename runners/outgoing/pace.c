@@ -82,8 +82,10 @@ static void grow(Pace *pace, unsigned recipients, int64_t now)
     double seconds = (double)MAX(now - pace->grown, 0) / CLOCK_SECOND;
     if (rate < ABOVE * pace->refused_at)
         pace->above_since = now;
+    /* Being allowed a higher rate proves nothing; recipients must have been taken at it, for longer than the minute by
+     * which servers count. */
     bool gone = now - pace->above_since > GONE_TIME && in_span(pace->taken) > GONE * pace->refused_at * PACE_SPAN;
-    if (rate < FALL * pace->refused_at || gone) {
+    if (rate < FALL * pace->refused_at || gone) { /* what is known to be borne is reached fast, what is not slowly */
         if (now - pace->grown < (gone ? SEARCH : CLOCK_SECOND))
             return;
         pace->rate.per_second = gone ? 2 * rate : MIN(2 * rate, FALL * pace->refused_at);
@@ -92,6 +94,8 @@ static void grow(Pace *pace, unsigned recipients, int64_t now)
             return;
         }
     } else {
+        /* By recipients, so that a pace that nobody uses stays; and by time at most, so that a burst that is taken all
+         * at once does not double it. Of a few recipients an hour each must count for more, or it would take a day. */
         double each = MIN(GROWTH * MAX(RARE / rate, 1), GROWTH_MAX);
         double growth = MIN(each * recipients, rate > RARE ? GROWTH_A_SECOND * seconds : GROWTH_MAX);
         pace->rate.per_second = rate * (1 + growth);
@@ -121,7 +125,8 @@ void pace_taken(Pace *pace, unsigned recipients, int64_t now)
 static void fall(Pace *pace, int64_t now)
 {
     if (pace->rate.per_second > 0 && pace->rate.per_second < FALL * pace->refused_at - 1e-9) {
-        /* On its way up, from a beginning that says nothing. */
+        /* It is on its way up from a careful beginning, so what was taken until now was limited by us, and is no
+         * measure of what the server bears. Only the rate that was just refused is known to be too high. */
         pace->refused_at = MAX(pace->refused_at / 2, pace->rate.per_second);
         pace->rate.per_second = MAX(pace->rate.per_second / 2, PACE_LEAST);
         return;
@@ -146,9 +151,9 @@ void pace_refused(Pace *pace, unsigned recipients, int64_t now)
     pace->refused = now;
     if (pace->since == 0)
         pace->since = now;
-    if (now < pace->rests_until)
+    if (now < pace->rests_until) /* it was under way when the first one was refused, and tells nothing new */
         return;
-    if (!pace_rests(pace))
+    if (!pace_rests(pace)) /* the refusals of a rest tell that it is not over, not that the rate is still too high */
         fall(pace, now);
     pace->refusals++;
     int64_t rest = CLOCK_SECOND << MIN(pace->refusals - 1, 10u);

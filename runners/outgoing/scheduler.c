@@ -177,7 +177,8 @@ void scheduler_add_job(Scheduler *scheduler, Job *job, void *owner, int64_t queu
     else
         g_queue_push_head_link(&scheduler->jobs, &job->link);
     give_rank(scheduler, job);
-    /* Favoured ones that stand right before it have had their share of what may go before it. */
+    /* Only SCHEDULER_FAVOUR favoured jobs in a row may overtake another job. Those that stand right before the new one
+     * count as such, or it would wait for them and then for as many again. */
     for (const GList *link = job->favoured ? NULL : job->link.prev;
          link && ((const Job *)link->data)->favoured && job->overtaken < SCHEDULER_FAVOUR; link = link->prev)
         job->overtaken++;

@@ -42,7 +42,7 @@ void window_init(Window *window, const WindowLimits *limits)
 void window_revive(Window *window, const WindowLimits *limits, unsigned busy)
 {
     window_init(window, limits);
-    if (busy > 0)
+    if (busy > 0) /* these are under way already: a smaller window would only forbid to replace them */
         window->size = limits->limit > 0 ? MIN(busy, limits->limit) : busy;
 }
 
@@ -59,6 +59,9 @@ bool window_success(Window *window, const WindowLimits *limits, unsigned busy)
         window_revive(window, limits, busy);
         return true;
     }
+    /* A window that is not filled proves nothing about a larger one, so it does not grow ahead of the demand. Else a
+     * quiet hour of single mails would open it to the limit, and the next large list would meet the server all at
+     * once. */
     bool room = limits->limit == 0 || window->size < limits->limit;
     if (!room || window->size >= busy + limits->initial)
         return false;
@@ -66,7 +69,7 @@ bool window_success(Window *window, const WindowLimits *limits, unsigned busy)
     while (window->success >= 1 - EPSILON) {
         window->size++;
         window->success = swept(window->success - 1);
-        window->failure = 0;
+        window->failure = 0; /* the failures of a smaller window say nothing of this one */
     }
     if (limits->limit > 0)
         window->size = MIN(window->size, limits->limit);
@@ -77,6 +80,8 @@ void window_shrink(Window *window, const WindowLimits *limits)
 {
     if (window_dead(window))
         return;
+    /* The first failure shrinks the window at once, and growth waits for the end of its cycle: too much concurrency
+     * costs the other side, too little only us. */
     window->failure = swept(window->failure - feedback_at(&limits->negative, window->size));
     while (window->failure < -EPSILON) {
         if (window->size > 1)
@@ -90,6 +95,7 @@ bool window_failure(Window *window, const WindowLimits *limits)
 {
     if (window_dead(window))
         return false; /* that late news changes nothing */
+    /* By cohorts, and not by failures: a full window that fails at the same moment is one event, whatever its size. */
     window->cohorts += 1.0 / window->size;
     if (limits->cohorts > 0 && window->cohorts >= limits->cohorts - EPSILON) {
         window->size = 0;

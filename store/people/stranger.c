@@ -50,8 +50,10 @@ bool stranger_note(Store *store, const char *list_id, const char *address, int64
 
 /* ---- forgetting ---- */
 
-/* Addresses that were written down for a stranger, that no member has any more, and for which nobody has done anything
- * else. */
+/* Condition for an address that may be forgotten: it was stored only because a stranger's post was held, it is on no
+ * list any more, and nobody has used it since (verified it, set a preference or a name, made its person an owner). Each
+ * part of the condition is one such use. A thousand forged senders a day would otherwise stay in the database for
+ * good. */
 #define ADDRESS_IS_FREE \
     "EXISTS (SELECT 1 FROM stranger_address WHERE address = $1) AND verified_at = 0 AND preferred = 0 " \
     "AND COALESCE(display_name, '') = '' " \
