@@ -223,14 +223,14 @@ static char *first_word(char *value)
 
 static Delimiter read_part(MimeReader *reader, PartPlace place, const char *start, const char *head);
 
-/* The parts of a multipart, up to the first delimiter of another one. A multipart that is not closed ends there. */
+/* The parts of a multipart, up to the first delimiter of another one. A multipart that is not closed ends there. No
+ * part begins where the mail ends. */
 static Delimiter read_multipart(MimeReader *reader, PartPlace place, const MimePart *part, char *boundary)
 {
-    g_strchomp(boundary);
     void *outer = g_hash_table_lookup(reader->levels, boundary);
     g_hash_table_insert(reader->levels, boundary, GUINT_TO_POINTER(place.level));
     Delimiter next = find_delimiter(reader, part->body);
-    while (next.level == place.level && !next.closing)
+    while (next.level == place.level && !next.closing && next.behind < reader->end)
         next = reader->parts->len < reader->most ? read_part(reader, place, next.start, next.behind)
                                                  : find_delimiter(reader, next.behind);
     if (outer)
@@ -273,7 +273,9 @@ static char *read_fields(MimePart *part, bool digest)
     part->typed = slash > content->type && slash[1] != '\0';
     part->type = part->typed ? lower_all(g_strdup(content->type))
                              : g_strdup(!type && digest ? "message/rfc822" : "text/plain");
-    return g_str_has_prefix(part->type, "multipart/") ? content_type_first(content, "boundary") : NULL;
+    bool multipart = g_str_has_prefix(part->type, "multipart/");
+    g_autofree char *boundary = multipart ? content_type_first(content, "boundary") : NULL;
+    return boundary && *g_strchomp(boundary) ? g_steal_pointer(&boundary) : NULL;
 }
 
 /* Reads the part whose head is at head, and those within it. Returns the delimiter that ends it. */

@@ -52,6 +52,8 @@ static void test_broken(void)
 {
     assert_shape("Content-Type: multipart/mixed; boundary=x\n\n--x\n\nno end", "multipart/mixed|text/plain");
     assert_shape("Content-Type: multipart/mixed\n\n--x\n\n", "multipart/mixed");
+    assert_shape("Content-Type: multipart/mixed; boundary=x\n\nno parts\n--x\n", "multipart/mixed");
+    assert_shape("Content-Type: multipart/mixed; boundary=\" \"\n\ntext\n-- \nsignature\n", "multipart/mixed");
     assert_shape(
         "Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: multipart/mixed;\nboundary=y\n\n--y\n",
         "multipart/mixed|text/plain");
