@@ -13,6 +13,7 @@
 
 static const char *const objects[] = {
     [OF_SITE] = "site",          [OF_DOMAIN] = "domain of the path",  [OF_LIST] = "list of the path",
+    [OF_HOST] = "site",
     [OF_MEMBER] = "list of the member", [OF_NAMED_LIST] = "list of `list_id`", [OF_NEW_LIST] = "domain of the new list",
 };
 

@@ -302,11 +302,11 @@ static void long_answer_free(LongAnswer *answer)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LongAnswer, long_answer_free)
 
 /* Reads the next part. *ended: it is the last. NULL: error is set. */
-static json_t *read_part(LongAnswer *answer, const Call *call, Store *store, bool *ended, GError **error)
+static json_t *read_part(LongAnswer *answer, const Call *call, bool *ended, GError **error)
 {
     g_autoptr(json_t) entries = json_array();
     unsigned most = MIN(answer->left, answer->kind->part);
-    if (!answer->kind->read(call, store, answer->place, most, entries, error))
+    if (!answer->kind->read(call, answer->place, most, entries, error))
         return NULL;
     answer->left -= (unsigned)json_array_size(entries);
     *ended = answer->left == 0 || json_array_size(entries) < most;
@@ -332,8 +332,10 @@ static void on_room(HttpStream *stream)
     LongAnswer *answer = http_stream_data(stream);
     g_autoptr(GError) error = NULL;
     bool ended;
-    Store *store = rest_open(answer->call.rest, &error);
-    g_autoptr(json_t) entries = store ? read_part(answer, &answer->call, store, &ended, &error) : NULL;
+    Seat *seat = &answer->call.rest->seat;
+    bool open = seat_keep(seat, &error);
+    answer->call.store = seat->store;
+    g_autoptr(json_t) entries = open ? read_part(answer, &answer->call, &ended, &error) : NULL;
     if (entries) {
         send_part(answer, stream, entries, ended);
         return;
@@ -356,8 +358,7 @@ void answer_long(Call *call, const LongCollection *kind, void *place, int64_t to
                            .kind = kind, .place = place, .left = paging->start < total ? paging->count : 0};
     GError *error = NULL;
     bool ended;
-    Store *store = rest_store(call);
-    g_autoptr(json_t) entries = store ? read_part(answer, call, store, &ended, &error) : NULL;
+    g_autoptr(json_t) entries = read_part(answer, call, &ended, &error);
     if (!entries) {
         rest_fail(call, error);
         return;

@@ -120,7 +120,7 @@ static json_t *digest_json(Call *call, const List *list, const char *name)
 {
     GError *error = NULL;
     g_auto(Digest) digest = {0};
-    if (!digest_read(call->rest->store, list->list_id, &digest, &error)) {
+    if (!digest_read(call->store, list->list_id, &digest, &error)) {
         rest_fail(call, error);
         return NULL;
     }
@@ -288,10 +288,10 @@ static bool lists_named_allowed(Call *call, const ListSetting *setting, const ch
     for (char **word = words; call->token && *word; word++) {
         bool covers = true;
         g_autoptr(GError) missing = NULL;
-        g_autoptr(List) named = *g_strstrip(*word) == '@' ? list_find(call->rest->store, *word + 1, &missing) : NULL;
+        g_autoptr(List) named = *g_strstrip(*word) == '@' ? list_find(call->store, *word + 1, &missing) : NULL;
         const char *list_id = named ? named->list_id : *word + 1;
         if ((missing && !fail_unless(&error, FAIL_MISSING, &missing)) ||
-            (**word == '@' && !token_covers(call->token, call->rest->store, list_id, &covers, &error))) {
+            (**word == '@' && !token_covers(call->token, call->store, list_id, &covers, &error))) {
             rest_fail(call, error);
             return false;
         }

@@ -20,10 +20,10 @@ static json_t *domain_json(const Call *call, const Domain *domain)
 }
 
 /* The domain of the first argument; NULL: 404 was answered. */
-static Domain *find(Call *call, Store *store)
+static Domain *find(Call *call)
 {
     GError *error = NULL;
-    Domain *domain = domain_find(store, call->args[0], &error);
+    Domain *domain = domain_find(call->store, call->args[0], &error);
     if (!domain)
         rest_fail(call, error);
     return domain;
@@ -33,10 +33,9 @@ static void get_all(Call *call)
 {
     Paging paging;
     GError *error = NULL;
-    Store *store = form_expect(call, "", "count page") && form_paging(call, &paging) ? rest_store(call) : NULL;
-    if (!store)
+    if (!form_expect(call, "", "count page") || !form_paging(call, &paging))
         return;
-    g_autoptr(GPtrArray) all = domain_all(store, &error);
+    g_autoptr(GPtrArray) all = domain_all(call->store, &error);
     if (!all) {
         rest_fail(call, error);
         return;
@@ -49,8 +48,7 @@ static void get_all(Call *call)
 
 static void get_one(Call *call)
 {
-    Store *store = rest_store(call);
-    g_autoptr(Domain) domain = store ? find(call, store) : NULL;
+    g_autoptr(Domain) domain = find(call);
     if (domain)
         answer_json(call, 200, domain_json(call, domain));
 }
@@ -92,7 +90,7 @@ static void change(Call *call)
     GError *error = NULL;
     g_auto(GStrv) owners = NULL;
     g_autoptr(Work) work = form_expect_change(call, "alias_domain description owner") ? rest_begin(call) : NULL;
-    g_autoptr(Domain) domain = work ? find(call, work_store(work)) : NULL;
+    g_autoptr(Domain) domain = work ? find(call) : NULL;
     if (!domain)
         return;
     const DomainData data = read_data(call, &owners);
@@ -114,15 +112,14 @@ static void get_owners(Call *call)
 {
     Paging paging;
     GError *error = NULL;
-    Store *store = form_paging(call, &paging) ? rest_store(call) : NULL;
-    g_autoptr(Domain) domain = store ? find(call, store) : NULL;
+    g_autoptr(Domain) domain = form_paging(call, &paging) ? find(call) : NULL;
     if (!domain)
         return;
-    g_auto(GStrv) owners = domain_owners(store, domain->mail_host, &error);
+    g_auto(GStrv) owners = domain_owners(call->store, domain->mail_host, &error);
     int64_t total = owners ? (int64_t)g_strv_length(owners) : 0;
     json_t *entries = json_array();
     for (int64_t at = paging.start; at < total && at - paging.start < paging.count && !error; at++) {
-        g_autoptr(User) user = user_find(store, owners[at], &error);
+        g_autoptr(User) user = user_find(call->store, owners[at], &error);
         if (user)
             json_array_append_new(entries, user_json(call, user));
     }
@@ -139,7 +136,7 @@ static void post_owners(Call *call)
     GError *error = NULL;
     g_auto(GStrv) owners = form_words(call, "owner");
     g_autoptr(Work) work = form_expect(call, "owner", "") ? rest_begin(call) : NULL;
-    g_autoptr(Domain) domain = work ? find(call, work_store(work)) : NULL;
+    g_autoptr(Domain) domain = work ? find(call) : NULL;
     if (domain)
         rest_finish(call, work, domain_make_owners(work, call->args[0], (const char *const *)owners, &error), &error);
 }
@@ -149,15 +146,14 @@ static void delete_owners(Call *call)
     GError *error = NULL;
     const DomainData none = {.owners = (const char *const[]){NULL}};
     g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
-    g_autoptr(Domain) domain = work ? find(call, work_store(work)) : NULL;
+    g_autoptr(Domain) domain = work ? find(call) : NULL;
     if (domain)
         rest_finish(call, work, domain_change(work, call->args[0], &none, &error), &error);
 }
 
 static void get_lists(Call *call)
 {
-    Store *store = rest_store(call);
-    g_autoptr(Domain) domain = store ? find(call, store) : NULL;
+    g_autoptr(Domain) domain = find(call);
     if (domain)
         answer_lists(call, domain->mail_host);
 }

@@ -74,12 +74,12 @@ static void feed(EventsReader *reader)
 {
     g_autoptr(GError) error = NULL;
     g_autoptr(GString) text = g_string_new(NULL);
-    Store *store = http_stream_busy(reader->stream) ? NULL : rest_open(reader->readers->rest, &error);
-    bool more = store != NULL;
+    Seat *seat = &reader->readers->rest->seat;
+    bool more = !http_stream_busy(reader->stream) && seat_keep(seat, &error);
     for (int turn = 0; more && text->len == 0; turn++) {
         if (turn == TURNS_MAX)
             g_string_append(text, ":\n\n"); /* goes on when that has left */
-        else if (!read_some(reader, store, text, &more, &error))
+        else if (!read_some(reader, seat->store, text, &more, &error))
             break;
     }
     if (error)
@@ -140,8 +140,9 @@ static void on_watched(evutil_socket_t fd, short what, void *data)
 static bool still_allowed(EventsReader *reader)
 {
     g_autoptr(GError) error = NULL;
-    Store *store = reader->token ? rest_open(reader->readers->rest, &error) : NULL;
-    g_autoptr(Token) now = store ? token_find(store, reader->token->id, &error) : NULL;
+    Seat *seat = &reader->readers->rest->seat;
+    bool open = reader->token && seat_keep(seat, &error);
+    g_autoptr(Token) now = open ? token_find(seat->store, reader->token->id, &error) : NULL;
     bool gone = g_error_matches(error, FAIL, FAIL_MISSING);
     if (now) {
         token_free(reader->token);
@@ -249,8 +250,7 @@ static void get(Call *call)
             form_refuse(call, "type", "\"%s\" is no type of event, nor a word as member.*", *type);
             return;
         }
-    Store *store = rest_store(call);
-    if (!store || !read_begin(call, store, &number) || !can_serve(call))
+    if (!read_begin(call, call->store, &number) || !can_serve(call))
         return;
     if (strcmp(http_verb(call->http), "HEAD") == 0) {
         answer_text(call, "text/event-stream", "");

@@ -45,14 +45,14 @@ static void walk_free(void *data)
     g_free(walk);
 }
 
-static bool walk_read(const Call *call, Store *store, void *data, unsigned most, json_t *entries, GError **error)
+static bool walk_read(const Call *call, void *data, unsigned most, json_t *entries, GError **error)
 {
     RestListWalk *walk = data;
-    g_autoptr(GPtrArray) lists = list_page(store, &walk->criteria, walk->after, walk->skip, most, error);
+    g_autoptr(GPtrArray) lists = list_page(call->store, &walk->criteria, walk->after, walk->skip, most, error);
     if (!lists)
         return false;
     for (guint i = 0; i < lists->len; i++) {
-        json_t *object = list_json(call, store, lists->pdata[i], error);
+        json_t *object = list_json(call, call->store, lists->pdata[i], error);
         if (!object)
             return false;
         json_array_append_new(entries, object);
@@ -71,13 +71,10 @@ void answer_lists(Call *call, const char *domain)
     GError *error = NULL;
     int64_t total;
     ListCriteria criteria = {.domain = domain};
-    Store *store = form_expect(call, "", "advertised count page") && form_paging(call, &paging) &&
-                           form_bool(call, "advertised", &criteria.advertised)
-                       ? rest_store(call)
-                       : NULL;
-    if (!store)
+    if (!form_expect(call, "", "advertised count page") || !form_paging(call, &paging) ||
+        !form_bool(call, "advertised", &criteria.advertised))
         return;
-    if (!list_total(store, &criteria, &total, &error)) {
+    if (!list_total(call->store, &criteria, &total, &error)) {
         rest_fail(call, error);
         return;
     }
@@ -96,7 +93,7 @@ static void get_one(Call *call)
 {
     GError *error = NULL;
     g_autoptr(List) list = rest_list(call);
-    answer_found(call, list ? list_json(call, call->rest->store, list, &error) : NULL, &error);
+    answer_found(call, list ? list_json(call, call->store, list, &error) : NULL, &error);
 }
 
 /* ---- making and removing ---- */
@@ -162,20 +159,19 @@ static void find(Call *call)
     g_auto(Page) page = {0};
     GError *error = NULL;
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
-    Store *store = page_begin(call, "subscriber", "role", &page) ? rest_store(call) : NULL;
     char id[STORE_ID_SIZE];
-    if (!store || !criteria_role(call, &criteria))
+    if (!page_begin(call, "subscriber", "role", &page) || !criteria_role(call, &criteria))
         return;
     if (form_is_empty(call, "subscriber")) {
         form_refuse(call, "subscriber", "nobody is named");
         return;
     }
     criteria_subscriber(call, &criteria, id);
-    g_auto(GStrv) list_ids = member_lists(store, &criteria, &error);
+    g_auto(GStrv) list_ids = member_lists(call->store, &criteria, &error);
     for (char **list_id = list_ids; list_id && *list_id && !error; list_id++) {
-        g_autoptr(List) list = page_takes(&page) ? list_by_id(store, *list_id, &error) : NULL;
+        g_autoptr(List) list = page_takes(&page) ? list_by_id(call->store, *list_id, &error) : NULL;
         if (list)
-            page_add(&page, list_json(call, store, list, &error));
+            page_add(&page, list_json(call, call->store, list, &error));
     }
     if (list_ids && !*list_ids)
         answer_refusal(call, 404, "There is no such list");
@@ -209,7 +205,7 @@ static const RestField style_fields[] = {
 const RestRoute rest_lists[] = {
     {"GET", "lists", OF_SITE, MAY_SITE, rest_list_fields, get_all, NULL},
     {"POST", "lists", OF_NEW_LIST, MAY_DOMAIN, rest_list_fields, post, NULL},
-    {"GET", "lists/styles", OF_SITE, MAY_SITE, style_fields, get_styles, NULL},
+    {"GET", "lists/styles", OF_HOST, MAY_SITE, style_fields, get_styles, NULL},
     {"GET", "lists/find", OF_SITE, MAY_SITE, rest_list_fields, find, NULL},
     {"POST", "lists/find", OF_SITE, MAY_SITE, rest_list_fields, find, NULL},
     {"GET", "lists/{list}", OF_LIST, MAY_LIST, rest_list_fields, get_one, NULL},
@@ -310,7 +306,7 @@ static void get_digest(Call *call)
     g_auto(Digest) digest = {0};
     GError *error = NULL;
     g_autoptr(List) list = rest_list(call);
-    bool read = list && digest_read(call->rest->store, list->list_id, &digest, &error);
+    bool read = list && digest_read(call->store, list->list_id, &digest, &error);
     answer_found(call, read ? json_pack("{sI sI}", "next_digest_number", (json_int_t)digest.next_number, "volume",
                                         (json_int_t)digest.volume)
                             : NULL, &error);

@@ -119,13 +119,13 @@ static void walk_free(void *data)
     g_free(walk);
 }
 
-static bool walk_read(const Call *call, Store *store, void *data, unsigned most, json_t *entries, GError **error)
+static bool walk_read(const Call *call, void *data, unsigned most, json_t *entries, GError **error)
 {
     MemberWalk *walk = data;
     char *next = NULL;
     if (most == 0)
         return true;
-    g_autoptr(GPtrArray) members = member_page(store, &walk->criteria, walk->after, most, &next, error);
+    g_autoptr(GPtrArray) members = member_page(call->store, &walk->criteria, walk->after, most, &next, error);
     if (!members)
         return false;
     g_free(walk->after);
@@ -141,10 +141,9 @@ void answer_members(Call *call, const MemberCriteria *criteria)
     Paging paging;
     GError *error = NULL;
     int64_t total;
-    Store *store = form_paging(call, &paging) && fields_known(call) ? rest_store(call) : NULL;
-    if (!store)
+    if (!form_paging(call, &paging) || !fields_known(call))
         return;
-    if (!member_matching(store, criteria, &total, &error)) {
+    if (!member_matching(call->store, criteria, &total, &error)) {
         if (!g_error_matches(error, FAIL, FAIL_MISSING)) { /* the members of a list that is not there are none */
             rest_fail(call, error);
             return;
@@ -257,10 +256,7 @@ Member *find_member(Call *call)
 {
     GError *error = NULL;
     char id[STORE_ID_SIZE];
-    Store *store = rest_store(call);
-    if (!store)
-        return NULL;
-    Member *member = id_parse(call, call->args[0], id) ? member_by_id(store, id, &error) : NULL;
+    Member *member = id_parse(call, call->args[0], id) ? member_by_id(call->store, id, &error) : NULL;
     if (!member && !error)
         answer_refusal(call, 404, "There is no member %s", call->args[0]);
     if (!member)
@@ -276,7 +272,7 @@ static Member *find_one(Call *call)
     if (call->route->of == OF_MEMBER)
         return find_member(call);
     g_autoptr(List) list = role_of(call, &role) ? rest_list(call) : NULL;
-    Member *member = list ? member_find(call->rest->store, list->list_id, role, call->args[2], &error) : NULL;
+    Member *member = list ? member_find(call->store, list->list_id, role, call->args[2], &error) : NULL;
     if (!member)
         rest_fail(call, error);
     return member;

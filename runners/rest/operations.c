@@ -36,13 +36,10 @@ static json_t *host_json(const Call *call, const Host *host)
 static void get_metrics(Call *call)
 {
     g_autoptr(GError) error = NULL;
-    Store *store = rest_store(call);
-    if (!store)
-        return;
     g_autoptr(GString) text = g_string_new(NULL);
     g_autoptr(json_t) reply = orders_master(call->rest->config, "metrics", &error);
     const char *figures = json_string_value(json_object_get(reply, "metrics"));
-    if (!figures || !figures_of_store(store, call->rest->site.hostname, g_string_append(text, figures), &error)) {
+    if (!figures || !figures_of_store(call->store, call->rest->site.hostname, g_string_append(text, figures), &error)) {
         rest_fail(call, error ? g_steal_pointer(&error) : NULL);
         return;
     }
@@ -53,13 +50,12 @@ static void get_status(Call *call)
 {
     GError *error = NULL;
     int64_t held, held_since, asked, asked_since;
-    Store *store = form_expect(call, "", "") ? rest_store(call) : NULL;
-    g_autoptr(json_t) status = store ? orders_master(call->rest->config, "status", &error) : NULL;
-    if (!store)
+    if (!form_expect(call, "", ""))
         return;
-    bool counted = status && held_count(store, &held, &held_since, &error) &&
-                   pending_count(store, clock_now(), &asked, &asked_since, &error);
-    g_autoptr(GPtrArray) hosts = counted ? host_all(store, &error) : NULL;
+    g_autoptr(json_t) status = orders_master(call->rest->config, "status", &error);
+    bool counted = status && held_count(call->store, &held, &held_since, &error) &&
+                   pending_count(call->store, clock_now(), &asked, &asked_since, &error);
+    g_autoptr(GPtrArray) hosts = counted ? host_all(call->store, &error) : NULL;
     if (!hosts) {
         rest_fail(call, error);
         return;
@@ -243,11 +239,10 @@ static void get_held(Call *call)
 {
     GError *error = NULL;
     HeldFilter filter = {.list_id = form_text(call, "list_id"), .sender = form_text(call, "sender")};
-    Store *store = form_expect(call, "", "list_id sender") ? rest_store(call) : NULL;
-    if (!store)
+    if (!form_expect(call, "", "list_id sender"))
         return;
     g_autoptr(json_t) entries = json_array();
-    if (held_select(store, &filter, add_held, entries, &error))
+    if (held_select(call->store, &filter, add_held, entries, &error))
         answer_whole(call, g_steal_pointer(&entries));
     else
         rest_fail(call, error);
@@ -298,11 +293,10 @@ static void get_bounces(Call *call)
     GError *error = NULL;
     BounceFilter filter = {.list_id = form_text(call, "list_id"), .address = form_text(call, "email"),
                            .domain = form_text(call, "domain")};
-    Store *store = form_expect(call, "", "list_id email domain") ? rest_store(call) : NULL;
-    if (!store)
+    if (!form_expect(call, "", "list_id email domain"))
         return;
     g_autoptr(json_t) entries = json_array();
-    if (bounce_day_each(store, &filter, add_day, entries, &error))
+    if (bounce_day_each(call->store, &filter, add_day, entries, &error))
         answer_whole(call, g_steal_pointer(&entries));
     else
         rest_fail(call, error);
@@ -318,16 +312,16 @@ const RestRoute rest_metrics = {"GET", "metrics", OF_SITE, MAY_FIGURES, NULL, ge
 const RestRoute rest_operations[] = {
     {"GET", "listrunner/status", OF_SITE, MAY_SITE, fields, get_status,
      "The master, its runners, and what waits for a person"},
-    {"GET", "listrunner/queues", OF_SITE, MAY_SITE, fields, get_queues,
+    {"GET", "listrunner/queues", OF_HOST, MAY_SITE, fields, get_queues,
      "Queues, with how many entries they hold and how old the oldest is"},
-    {"GET", "listrunner/queues/shape", OF_SITE, MAY_SITE, fields, get_shape,
+    {"GET", "listrunner/queues/shape", OF_HOST, MAY_SITE, fields, get_shape,
      "How old what waits is, by destination, and by queue and list"},
-    {"GET", "listrunner/destinations", OF_SITE, MAY_SITE, fields, get_destinations,
+    {"GET", "listrunner/destinations", OF_HOST, MAY_SITE, fields, get_destinations,
      "Destinations of outgoing mail, most waiting first"},
-    {"POST", "listrunner/destinations/{name}", OF_SITE, MAY_SITE, fields, post_destination,
+    {"POST", "listrunner/destinations/{name}", OF_HOST, MAY_SITE, fields, post_destination,
      "Suspend or resume a destination, or set its rate"},
-    {"GET", "listrunner/shunt", OF_SITE, MAY_SITE, fields, get_shunt, "Entries that were set aside, and why"},
-    {"POST", "listrunner/shunt", OF_SITE, MAY_SITE, fields, post_shunt,
+    {"GET", "listrunner/shunt", OF_HOST, MAY_SITE, fields, get_shunt, "Entries that were set aside, and why"},
+    {"POST", "listrunner/shunt", OF_HOST, MAY_SITE, fields, post_shunt,
      "Put entries back to where they were, or delete them"},
     {"GET", "listrunner/held", OF_SITE, MAY_SITE, fields, get_held, "Held posts of all lists, the first thousand"},
     {"POST", "listrunner/held", OF_SITE, MAY_SITE, fields, post_held, "Decide about held posts, all or none"},
@@ -340,10 +334,9 @@ static void get_hosts(Call *call)
 {
     g_auto(Page) page = {0};
     GError *error = NULL;
-    Store *store = page_begin(call, "", "", &page) ? rest_store(call) : NULL;
-    if (!store)
+    if (!page_begin(call, "", "", &page))
         return;
-    g_autoptr(GPtrArray) hosts = host_all(store, &error);
+    g_autoptr(GPtrArray) hosts = host_all(call->store, &error);
     for (guint at = 0; hosts && at < hosts->len; at++)
         if (page_takes(&page))
             page_add(&page, host_json(call, hosts->pdata[at]));
@@ -351,24 +344,23 @@ static void get_hosts(Call *call)
 }
 
 /* The host that the path names, in any case; NULL: 404 or 503 was answered. */
-static Host *find_host(Call *call, Store *store)
+static Host *find_host(Call *call)
 {
     GError *error = NULL;
-    g_autoptr(GPtrArray) hosts = store ? host_all(store, &error) : NULL;
+    g_autoptr(GPtrArray) hosts = host_all(call->store, &error);
     for (guint at = 0; hosts && at < hosts->len; at++)
         if (g_ascii_strcasecmp(((const Host *)hosts->pdata[at])->name, call->args[0]) == 0)
             return g_ptr_array_steal_index(hosts, at);
     if (hosts)
         answer_refusal(call, 404, "there is no host %s", call->args[0]);
-    else if (store)
+    else
         rest_fail(call, error);
     return NULL;
 }
 
 static void get_host(Call *call)
 {
-    Store *store = form_expect(call, "", "") ? rest_store(call) : NULL;
-    g_autoptr(Host) host = find_host(call, store);
+    g_autoptr(Host) host = form_expect(call, "", "") ? find_host(call) : NULL;
     if (host)
         answer_json(call, 200, host_json(call, host));
 }
@@ -385,22 +377,20 @@ static void change_host(Call *call)
 {
     GError *error = NULL;
     bool draining = false;
-    Store *store = form_expect(call, "draining", "") && form_bool(call, "draining", &draining) ? rest_store(call)
-                                                                                               : NULL;
-    g_autoptr(Host) host = find_host(call, store);
+    bool asked = form_expect(call, "draining", "") && form_bool(call, "draining", &draining);
+    g_autoptr(Host) host = asked ? find_host(call) : NULL;
     if (host)
-        answer_done(call, host_set_draining(store, host->name, draining, &error), &error);
+        answer_done(call, host_set_draining(call->store, host->name, draining, &error), &error);
 }
 
 static void get_lost(Call *call)
 {
     GError *error = NULL;
     g_auto(LostSpool) lost = {0};
-    Store *store = form_expect(call, "", "") ? rest_store(call) : NULL;
-    g_autoptr(Host) host = find_host(call, store);
+    g_autoptr(Host) host = form_expect(call, "", "") ? find_host(call) : NULL;
     if (!host)
         return;
-    if (!lost_spool_remove(store, host->name, true, &lost, &error)) {
+    if (!lost_spool_remove(call->store, host->name, true, &lost, &error)) {
         rest_fail(call, error);
         return;
     }
@@ -422,12 +412,12 @@ static void remove_host(Call *call)
     GError *error = NULL;
     bool lost_too = false;
     g_auto(LostSpool) lost = {0};
-    Store *store = form_expect(call, "", "lost") && form_bool(call, "lost", &lost_too) ? rest_store(call) : NULL;
-    g_autoptr(Host) host = find_host(call, store);
+    bool asked = form_expect(call, "", "lost") && form_bool(call, "lost", &lost_too);
+    g_autoptr(Host) host = asked ? find_host(call) : NULL;
     if (host)
         answer_done(call,
-                    lost_too ? lost_spool_remove(store, host->name, false, &lost, &error)
-                             : host_remove(store, host->name, &error),
+                    lost_too ? lost_spool_remove(call->store, host->name, false, &lost, &error)
+                             : host_remove(call->store, host->name, &error),
                     &error);
 }
 
@@ -456,14 +446,14 @@ static void get_trace(Call *call)
     GError *error = NULL;
     int64_t since = 0;
     const char *list_id = form_text(call, "list_id"), *email = form_text(call, "email");
-    if (!form_expect(call, "message_id", "list_id email after") || !rest_store(call))
+    if (!form_expect(call, "message_id", "list_id email after"))
         return;
-    g_autoptr(List) list = list_id ? list_find(call->rest->store, list_id, &error) : NULL;
+    g_autoptr(List) list = list_id ? list_find(call->store, list_id, &error) : NULL;
     if (list_id && !list) {
         rest_unknown(call, error);
         return;
     }
-    g_autofree char *key = post_trace_find_key(call->rest->store, form_text(call, "message_id"), &error);
+    g_autofree char *key = post_trace_find_key(call->store, form_text(call, "message_id"), &error);
     if (!key) {
         rest_unknown(call, error);
         return;
@@ -478,7 +468,7 @@ static void get_trace(Call *call)
         return;
     }
     g_autoptr(json_t) rows = json_array(),
-                      not_asked = post_trace_not_asked(call->rest->store, call->rest->config, &error);
+                      not_asked = post_trace_not_asked(call->store, call->rest->config, &error);
     if (!not_asked || !post_trace_read(&trace, rows, &error) || !trail_since(trace.directory, &since, &error)) {
         rest_fail(call, error);
         return;

@@ -94,10 +94,9 @@ static bool find(Call *call, Holder *holder)
         return member != NULL;
     }
     GError *error = NULL;
-    Store *store = rest_store(call);
     holder->level = PREFERENCES_OF_SITE;
     holder->path = g_strdup(call->path);
-    if (store && site_preferences(store, &holder->preferences, &error))
+    if (site_preferences(call->store, &holder->preferences, &error))
         return true;
     rest_fail(call, error);
     return false;
@@ -142,7 +141,7 @@ static void get_effective(Call *call)
 {
     GError *error = NULL;
     g_autoptr(Member) member = find_member(call);
-    g_autoptr(List) list = member ? list_by_id(call->rest->store, member->list_id, &error) : NULL;
+    g_autoptr(List) list = member ? list_by_id(call->store, member->list_id, &error) : NULL;
     if (!list) {
         rest_unknown(call, error);
         return;

@@ -85,12 +85,11 @@ static void get_one(Call *call)
 static void post(Call *call)
 {
     const QueueName *name = queue_of(call->args[0]);
-    Store *store = form_expect(call, "list_id text", "") ? rest_store(call) : NULL;
-    if (!store)
+    if (!form_expect(call, "list_id text", ""))
         return;
     const char *text = form_text(call, "text");
     GError *error = NULL;
-    g_autoptr(List) list = list_find(store, form_text(call, "list_id"), &error);
+    g_autoptr(List) list = list_find(call->store, form_text(call, "list_id"), &error);
     if (!list) {
         if (rest_missing(call, error))
             answer_refusal(call, 400, "No such list: %s", form_text(call, "list_id"));
@@ -161,9 +160,9 @@ static const RestField fields[] = {
 };
 
 const RestRoute rest_queues[] = {
-    {"GET", "queues", OF_SITE, MAY_SITE, fields, get_all, NULL},
-    {"GET", "queues/{queue}", OF_SITE, MAY_SITE, fields, get_one, NULL},
+    {"GET", "queues", OF_HOST, MAY_SITE, fields, get_all, NULL},
+    {"GET", "queues/{queue}", OF_HOST, MAY_SITE, fields, get_one, NULL},
     {"POST", "queues/{queue}", OF_SITE, MAY_SITE, fields, post, NULL},
-    {"DELETE", "queues/{queue}/{entry}", OF_SITE, MAY_SITE, fields, delete, NULL},
+    {"DELETE", "queues/{queue}/{entry}", OF_HOST, MAY_SITE, fields, delete, NULL},
     {0},
 };

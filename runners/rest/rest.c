@@ -5,11 +5,10 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "lists/hosts/this_host.h"
 #include "lists/people/token.h"
-#include "lists/unit.h"
 #include "lists/work.h"
 #include "runners/rest/resources.h"
 #include "runners/server/http_guard.h"
@@ -39,51 +38,21 @@ static void cannot(Call *call, GError *error)
     refuse_for_now(call, error, "The server cannot do this now; its log says why. Nothing was changed; try again");
 }
 
-/* A unit that cannot be settled now keeps nobody from reading, nor from other changes. */
-static void settle_units(Rest *rest)
-{
-    g_autoptr(GError) waits = NULL;
-    if (!unit_settle(rest->store, rest->spool, false, &waits))
-        log_warn("what a change left when it was cut short waits: %s", waits->message);
-}
-
-Store *rest_open(Rest *rest, GError **error)
-{
-    const Store *before = rest->store;
-    Store *store = this_host_store(&rest->store, rest->spool, rest->config, error);
-    if (store && store != before)
-        settle_units(rest);
-    return store;
-}
-
-Store *rest_store(Call *call)
-{
-    GError *error = NULL;
-    Store *store = call->rest->store; /* the call may have it already, with a unit of work begun */
-    if (!store && !(store = rest_open(call->rest, &error)))
-        cannot(call, error);
-    return store;
-}
-
-/* NULL: 503 was answered. */
 static Work *make_work(Call *call)
 {
-    Store *store = rest_store(call);
-    if (!store)
-        return NULL;
     g_autofree char *name = call->token ? g_strdup_printf("token %s", call->token->id) : g_strdup(call->user);
     Actor actor = {.role = call->by == BY_SITE ? ACTOR_OPERATOR : ACTOR_OWNER,
                    .door = DOOR_REST,
                    .name = name,
                    .from = http_peer(call->http)};
-    return work_new(store, &call->rest->site, &actor);
+    return work_new(call->store, &call->rest->site, &actor);
 }
 
 Work *rest_begin(Call *call)
 {
     GError *error = NULL;
     g_autoptr(Work) work = make_work(call);
-    if (!work || work_begin(work, &error))
+    if (work_begin(work, &error))
         return g_steal_pointer(&work);
     cannot(call, error);
     return NULL;
@@ -93,7 +62,7 @@ Work *rest_begin_people(Call *call, const char *list_id)
 {
     GError *error = NULL;
     g_autoptr(Work) work = make_work(call);
-    if (!work || work_begin_people(work, list_id, &error))
+    if (work_begin_people(work, list_id, &error))
         return g_steal_pointer(&work);
     cannot(call, error);
     return NULL;
@@ -168,8 +137,7 @@ bool rest_missing(Call *call, GError *error)
 List *rest_list(Call *call)
 {
     GError *error = NULL;
-    Store *store = rest_store(call);
-    List *list = store ? list_find(store, call->args[0], &error) : NULL;
+    List *list = list_find(call->store, call->args[0], &error);
     if (!list)
         rest_fail(call, error);
     return list;
@@ -206,13 +174,27 @@ static bool take_version(Call *call, const char **path)
     return true;
 }
 
+/* Give the call the store, if the route works with it: before anything of the call is judged or done, so that all of it
+ * has one store, which is there. False: 503 was answered. */
+static bool take_seat(Call *call, const RestRoute *route)
+{
+    GError *error = NULL;
+    Seat *seat = &call->rest->seat;
+    if (route->of == OF_HOST)
+        return true;
+    if (!seat_keep(seat, &error))
+        cannot(call, error);
+    call->store = seat->store;
+    return call->store != NULL;
+}
+
 /* Run the function of the route. Without a route, answer with the verbs that there are, or (allow NULL) that there is
  * no such path. */
 static void run_route(Call *call, const RestRoute *route, const char *allow)
 {
     const char *verb = http_verb(call->http);
     if (route) {
-        if (form_read(call) && scope_allows(call, route))
+        if (form_read(call) && take_seat(call, route) && scope_allows(call, route))
             route->function(call);
         return;
     }
@@ -268,11 +250,11 @@ typedef struct RestSender {
 static GuardVerdict judge_token(Door *door, const char *text, const char *peer, RestSender *sender)
 {
     g_autoptr(GError) error = NULL;
-    Store *store = rest_open(&door->rest, &error);
-    sender->token = store ? token_check(store, text, g_get_real_time(), &error) : NULL;
+    bool open = seat_keep(&door->rest.seat, &error);
+    sender->token = open ? token_check(door->rest.seat.store, text, g_get_real_time(), &error) : NULL;
     if (sender->token)
         return GUARD_IN;
-    if (!store || !g_error_matches(error, FAIL, FAIL_MISSING)) {
+    if (!open || !g_error_matches(error, FAIL, FAIL_MISSING)) {
         sender->trouble = g_steal_pointer(&error);
         return GUARD_TROUBLE;
     }
@@ -341,8 +323,6 @@ static void handle(Http *http, HttpCall *message)
     Call call = {.rest = &door->rest, .http = message};
     bool versioned = take_version(&call, &path);
     call.root = root_for(&call);
-    if (door->rest.store)
-        rest_open(&door->rest, NULL); /* functions use it without asking whether it is still there */
     if (let_in(&call, http_sender(message))) {
         if (versioned)
             dispatch(&call, path);
@@ -381,7 +361,9 @@ static bool rest_start(Http *http, GError **error)
         return false;
     /* A database that is away for a while keeps nobody from an answer: it is 503 until then. */
     g_autoptr(GError) away = NULL;
-    if (!rest_open(rest, &away) && !g_error_matches(away, FAIL, FAIL_LATER))
+    rest->seat = (Seat){
+        .config = config, .spool = rest->spool, .deadline = STORE_DEADLINE_PERSON, .settles = true};
+    if (!seat_keep(&rest->seat, &away) && !g_error_matches(away, FAIL, FAIL_LATER))
         return fail_with(error, &away);
     if (away)
         log_warn("all calls are answered with 503: %s", away->message);
@@ -393,7 +375,7 @@ static void rest_stop(Http *http)
 {
     Door *door = http_data(http);
     g_clear_pointer(&door->rest.readers, event_readers_free);
-    g_clear_pointer(&door->rest.store, store_free);
+    seat_leave(&door->rest.seat);
     spool_free(door->rest.spool);
     http_guard_free(door->guard);
     g_free(door);

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lists/hosts/seat.h"
 #include "lists/work.h"
 #include "runners/rest/scope.h"
 #include "runners/server/http.h"
@@ -27,7 +28,7 @@ typedef struct Rest {
     const Config *config;
     const char *base_url; /* NULL: as the client's Host field says */
     WorkSite site;
-    Store *store;         /* NULL while the database cannot be opened; rest_store() */
+    Seat seat;            /* it comes back */
     Spool *spool;
     Http *http;
     struct EventReaders *readers; /* events.c; NULL: nobody reads events */
@@ -42,6 +43,7 @@ typedef struct Form {
 
 struct Call {
     Rest *rest;
+    Store *store; /* of the seat, until the end of the call; NULL for routes that are OF_HOST */
     HttpCall *http;
     const char *user;      /* the caller's name in the password file; NULL: the caller has a token */
     Token *token;          /* NULL: a user of the password file */
@@ -59,11 +61,6 @@ struct Call {
 
 extern const HttpSpec rest_spec;
 
-/* Return the store, opened anew where it was lost. Not for use in a call, which may hold the one that is freed. NULL:
- * error is set. */
-Store *rest_open(Rest *rest, GError **error);
-/* Return the store of the call, which stays the same until its end. NULL: 503 was answered. */
-Store *rest_store(Call *call);
 /* Make a unit of work in the caller's name, and begin it, or work_begin_people(). NULL: 503 was answered. */
 Work *rest_begin(Call *call);
 Work *rest_begin_people(Call *call, const char *list_id);
@@ -172,8 +169,8 @@ void answer_page(Call *call, const char *path, Page *page, GError **error);
 typedef struct LongCollection {
     unsigned part; /* entries */
     /* Append the next entries, at most `most`, and move place behind them; fewer: there are no more. call is the
-     * request's for the first part; later it has rest, old, root, route and by alone. */
-    bool (*read)(const Call *call, Store *store, void *place, unsigned most, json_t *entries, GError **error);
+     * request's for the first part; later it has rest, store, old, root, route and by alone. */
+    bool (*read)(const Call *call, void *place, unsigned most, json_t *entries, GError **error);
     GDestroyNotify free; /* of place */
 } LongCollection;
 void answer_long(Call *call, const LongCollection *kind, void *place, int64_t total, const Paging *paging);

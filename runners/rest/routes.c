@@ -157,6 +157,6 @@ static const RestField openapi_fields[] = {
 };
 
 const RestRoute rest_openapi[] = {
-    {"GET", "listrunner/openapi", OF_SITE, MAY_SITE, openapi_fields, get_openapi, "This description"},
+    {"GET", "listrunner/openapi", OF_HOST, MAY_SITE, openapi_fields, get_openapi, "This description"},
     {0},
 };

@@ -75,9 +75,8 @@ static void get_bans(Call *call)
     g_auto(BanScope) scope = {0};
     GError *error = NULL;
     BanWalk walk = {.call = call, .scope = &scope};
-    Store *store = page_begin(call, "", "", &walk.page) && read_scope(call, &scope) ? rest_store(call) : NULL;
-    if (store)
-        ban_each(store, list_id_of(&scope), add, &walk, &error);
+    if (page_begin(call, "", "", &walk.page) && read_scope(call, &scope))
+        ban_each(call->store, list_id_of(&scope), add, &walk, &error);
     answer_page(call, NULL, &walk.page, &error);
     page_clear(&walk.page);
 }
@@ -109,11 +108,11 @@ static void get_ban(Call *call)
     GError *error = NULL;
     bool is = false;
     g_autofree char *by = NULL;
-    Store *store = read_scope(call, &scope) ? rest_store(call) : NULL;
-    if (!store)
+    if (!read_scope(call, &scope))
         return;
-    if (!ban_find(store, list_id_of(&scope), scope.email, &is, &error) ||
-        (!is && strchr(scope.email, '@') && !ban_check(store, list_id_of(&scope), scope.email, NULL, &by, &error)))
+    const char *list_id = list_id_of(&scope);
+    if (!ban_find(call->store, list_id, scope.email, &is, &error) ||
+        (!is && strchr(scope.email, '@') && !ban_check(call->store, list_id, scope.email, NULL, &by, &error)))
         rest_fail(call, error);
     else if (is || by)
         answer_json(call, 200, ban_json(call, &scope, scope.email));
@@ -179,7 +178,7 @@ static char *text_or_null(const Call *call, const char *name)
 static void walk(Call *call, const List *list, Page *page, GError **error)
 {
     const char *header = form_text(call, "header"), *action = form_text(call, "action"), *tag = form_text(call, "tag");
-    g_autoptr(GPtrArray) all = header_match_all(call->rest->store, list->list_id, error);
+    g_autoptr(GPtrArray) all = header_match_all(call->store, list->list_id, error);
     for (guint i = 0; all && i < all->len; i++) {
         const HeaderMatch *match = all->pdata[i];
         bool fits = (!header || !*header || g_ascii_strcasecmp(header, match->header) == 0) &&
@@ -264,7 +263,7 @@ static HeaderMatch *find_match(Call *call, const List *list)
     GError *error = NULL;
     if (!g_ascii_string_to_signed(call->args[1], 10, 0, G_MAXINT, &position, NULL))
         position = -1; /* where none is */
-    HeaderMatch *match = header_match_find(call->rest->store, list->list_id, position, &error);
+    HeaderMatch *match = header_match_find(call->store, list->list_id, position, &error);
     rest_refuse(call, &error, FAIL_MISSING, 404, "No header match at this position: %s", call->args[1]);
     if (!match)
         rest_fail(call, error);
@@ -297,7 +296,7 @@ static void change_match(Call *call)
     g_autoptr(HeaderMatch) match = work ? find_match(call, list) : NULL;
     if (!match || !form_integer(call, "position", &position))
         return;
-    g_autoptr(GPtrArray) all = header_match_all(call->rest->store, list->list_id, &error);
+    g_autoptr(GPtrArray) all = header_match_all(call->store, list->list_id, &error);
     if (!all) {
         rest_fail(call, error);
         return;

@@ -55,7 +55,7 @@ static void get_all(Call *call)
     if (!list)
         return;
     PostWalk walk = {call, &page};
-    scheduled_each(call->rest->store, list->list_id, add_post, &walk, &error);
+    scheduled_each(call->store, list->list_id, add_post, &walk, &error);
     answer_page(call, NULL, &page, &error);
 }
 
@@ -68,7 +68,7 @@ static Scheduled *find(Call *call)
     if (!list)
         return NULL;
     g_autoptr(Scheduled) post = g_ascii_string_to_signed(call->args[1], 10, 1, G_MAXINT64, &number, NULL)
-                                    ? scheduled_find(call->rest->store, number, &error)
+                                    ? scheduled_find(call->store, number, &error)
                                     : NULL;
     if (post && strcmp(post->list_id, list->list_id) == 0)
         return g_steal_pointer(&post);

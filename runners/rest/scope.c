@@ -47,7 +47,7 @@ static Authority relation_to_list(const Token *token, const List *list)
 }
 
 /* The relation of a token for lists and domains. *error: the store failed, or that is not there. */
-static Authority relation_to(Call *call, Store *store, const RestRoute *route, GError **error)
+static Authority relation_to(Call *call, const RestRoute *route, GError **error)
 {
     const Token *token = call->token;
     const char *named = NULL;
@@ -68,13 +68,13 @@ static Authority relation_to(Call *call, Store *store, const RestRoute *route, G
         named = form_text(call, "list_id");
         break;
     case OF_MEMBER:
-        member = id_parse(call, call->args[0], id) ? member_by_id(store, id, error) : NULL;
-        list = member ? list_by_id(store, member->list_id, error) : NULL;
+        member = id_parse(call, call->args[0], id) ? member_by_id(call->store, id, error) : NULL;
+        list = member ? list_by_id(call->store, member->list_id, error) : NULL;
         return relation_to_list(token, list);
     default:
         return BY_STRANGER;
     }
-    list = named ? list_find(store, named, error) : NULL;
+    list = named ? list_find(call->store, named, error) : NULL;
     return relation_to_list(token, list);
 }
 
@@ -116,10 +116,7 @@ bool scope_allows(Call *call, const RestRoute *route)
     call->route = route;
     call->by = !token || (!token->metrics && is_for_site(token)) ? BY_SITE : token->metrics ? BY_FIGURES : 0;
     if (!call->by) { /* then it depends on what the route is about */
-        Store *store = rest_store(call);
-        if (!store)
-            return false;
-        call->by = relation_to(call, store, route, &error);
+        call->by = relation_to(call, route, &error);
         if (error && !rest_missing(call, error)) {
             call->by = 0;
             return false;

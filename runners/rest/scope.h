@@ -19,7 +19,8 @@ typedef void RestFunction(Call *call);
 
 /* The object that a route is about, and where the call names it. */
 typedef enum RestObject {
-    OF_SITE = 1,   /* the site, and whatever belongs to no list or domain: people, queues */
+    OF_SITE = 1,   /* the site, and whatever belongs to no list or domain, such as people */
+    OF_HOST,       /* the program, its configuration, and the spool; it works without the database */
     OF_DOMAIN,     /* the domain of the first argument */
     OF_LIST,       /* the list of the first argument */
     OF_MEMBER,     /* the list of the member whose id is the first argument */

@@ -52,7 +52,7 @@ static MemberSource *find(Call *call, List **list)
 {
     GError *error = NULL;
     *list = rest_list(call);
-    MemberSource *source = *list ? source_find(call->rest->store, (*list)->list_id, call->args[1], &error) : NULL;
+    MemberSource *source = *list ? source_find(call->store, (*list)->list_id, call->args[1], &error) : NULL;
     if (error)
         rest_fail(call, error);
     return source;
@@ -65,7 +65,7 @@ static void get_all(Call *call)
     g_autoptr(List) list = page_of_list(call, &page);
     if (!list)
         return;
-    g_autoptr(GPtrArray) all = source_all(call->rest->store, list->list_id, &error);
+    g_autoptr(GPtrArray) all = source_all(call->store, list->list_id, &error);
     for (guint at = 0; all && at < all->len; at++)
         if (page_takes(&page))
             page_add(&page, source_json(call, all->pdata[at]));
@@ -171,7 +171,7 @@ static bool may_remove(Call *call, const MemberSource *source, bool *drop)
     if (!form_choice(call, "members", "keep, drop", &choice))
         return false;
     *drop = choice == 1;
-    if (!source_count_alone(call->rest->store, source, &alone, &error)) {
+    if (!source_count_alone(call->store, source, &alone, &error)) {
         rest_fail(call, error);
         return false;
     }
@@ -206,7 +206,7 @@ static void drop(Call *call)
     if (!source || !may_remove(call, source, &members))
         return;
     const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_REST, .from = http_peer(call->http)};
-    const SourceRun run = {.store = call->rest->store,
+    const SourceRun run = {.store = call->store,
                            .site = &call->rest->site,
                            .actor = &actor,
                            .interval = config_duration(call->rest->site.config, "site", "source_interval"),
@@ -229,7 +229,7 @@ static void refresh(Call *call)
     g_autoptr(MemberSource) source = form_expect(call, "", "") ? find(call, &list) : NULL;
     if (!source)
         return;
-    if (source_set_due(call->rest->store, source, clock_now(), &error))
+    if (source_set_due(call->store, source, clock_now(), &error))
         answer_empty(call, 202);
     else
         rest_fail(call, error);

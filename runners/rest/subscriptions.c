@@ -215,9 +215,8 @@ void subscribe(Call *call)
                      "invitation send_welcome_message") ||
         !read_wish(call, &wish))
         return;
-    Store *store = rest_store(call);
-    g_autoptr(List) named = store ? list_find(store, wish.list_id, NULL) : NULL; /* told below where there is none */
-    g_autoptr(Work) work = store ? rest_begin_people(call, named ? named->list_id : NULL) : NULL;
+    g_autoptr(List) named = list_find(call->store, wish.list_id, NULL); /* told below where there is none */
+    g_autoptr(Work) work = rest_begin_people(call, named ? named->list_id : NULL);
     if (!work)
         return;
     GError *error = NULL;

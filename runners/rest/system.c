@@ -62,10 +62,10 @@ static const RestField fields[] = {
 };
 
 const RestRoute rest_system[] = {
-    {"GET", "system", OF_SITE, MAY_KNOWN, fields, get_versions, NULL},
-    {"GET", "system/versions", OF_SITE, MAY_KNOWN, fields, get_versions, NULL},
-    {"GET", "system/pipelines", OF_SITE, MAY_SITE, fields, get_pipelines, NULL},
-    {"GET", "system/chains", OF_SITE, MAY_SITE, fields, get_chains, NULL},
+    {"GET", "system", OF_HOST, MAY_KNOWN, fields, get_versions, NULL},
+    {"GET", "system/versions", OF_HOST, MAY_KNOWN, fields, get_versions, NULL},
+    {"GET", "system/pipelines", OF_HOST, MAY_SITE, fields, get_pipelines, NULL},
+    {"GET", "system/chains", OF_HOST, MAY_SITE, fields, get_chains, NULL},
     {0},
 };
 
@@ -285,8 +285,8 @@ static const RestField configuration_fields[] = {
 };
 
 const RestRoute rest_configuration[] = {
-    {"GET", "system/configuration", OF_SITE, MAY_SITE, configuration_fields, get_configuration, NULL},
-    {"GET", "system/configuration/{section}", OF_SITE, MAY_SITE, configuration_fields, get_section, NULL},
+    {"GET", "system/configuration", OF_HOST, MAY_SITE, configuration_fields, get_configuration, NULL},
+    {"GET", "system/configuration/{section}", OF_HOST, MAY_SITE, configuration_fields, get_section, NULL},
     {0},
 };
 
@@ -313,8 +313,8 @@ static const RestField other_fields[] = {
 };
 
 const RestRoute rest_others[] = {
-    {"GET", "plugins", OF_SITE, MAY_SITE, other_fields, get_plugins, NULL},
-    {"GET", "reserved/uids/orphans", OF_SITE, MAY_SITE, other_fields, get_orphans, NULL},
-    {"DELETE", "reserved/uids/orphans", OF_SITE, MAY_SITE, other_fields, delete_orphans, NULL},
+    {"GET", "plugins", OF_HOST, MAY_SITE, other_fields, get_plugins, NULL},
+    {"GET", "reserved/uids/orphans", OF_HOST, MAY_SITE, other_fields, get_orphans, NULL},
+    {"DELETE", "reserved/uids/orphans", OF_HOST, MAY_SITE, other_fields, delete_orphans, NULL},
     {0},
 };

@@ -36,12 +36,9 @@ static bool has_template(const TemplateScope *scope, const char *name)
 static bool read_scope(Call *call, TemplateScope *scope)
 {
     GError *error = NULL;
-    Store *store = rest_store(call);
     RestObject of = call->route->of;
     scope->of_list = of == OF_LIST;
     scope->name = call->args[of == OF_SITE ? 0 : 1];
-    if (!store)
-        return false;
     if (of == OF_LIST) {
         g_autoptr(List) list = rest_list(call);
         if (!list)
@@ -49,7 +46,7 @@ static bool read_scope(Call *call, TemplateScope *scope)
         scope->place = g_strdup(list->list_id);
         scope->base = g_strdup_printf("lists/%s/uris", list->list_id);
     } else if (of == OF_DOMAIN) {
-        g_autoptr(Domain) domain = domain_find(store, call->args[0], &error);
+        g_autoptr(Domain) domain = domain_find(call->store, call->args[0], &error);
         if (!domain) {
             rest_fail(call, error);
             return false;
@@ -85,7 +82,7 @@ static void get_all(Call *call)
     GError *error = NULL;
     if (!page_begin(call, "", "", &page) || !read_scope(call, &scope))
         return;
-    g_autoptr(GPtrArray) all = template_text_all(call->rest->store, scope.place, &error);
+    g_autoptr(GPtrArray) all = template_text_all(call->store, scope.place, &error);
     for (guint i = 0; all && i < all->len; i++) {
         const TemplateText *text = all->pdata[i];
         if (*text->uri && page_takes(&page))
@@ -100,7 +97,7 @@ static void get_one(Call *call)
     GError *error = NULL;
     if (!read_scope(call, &scope))
         return;
-    g_autoptr(GPtrArray) all = template_text_all(call->rest->store, scope.place, &error);
+    g_autoptr(GPtrArray) all = template_text_all(call->store, scope.place, &error);
     for (guint i = 0; all && i < all->len; i++) {
         const TemplateText *text = all->pdata[i];
         if (*text->uri && strcmp(text->name, scope.name) == 0) {

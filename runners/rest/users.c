@@ -27,8 +27,7 @@ User *find_user(Call *call)
     char id[STORE_ID_SIZE];
     const char *who = call->args[0];
     bool is_id = !strchr(who, '@') && id_parse(call, who, id);
-    Store *store = rest_store(call);
-    User *user = store ? user_find(store, is_id ? id : who, &error) : NULL;
+    User *user = user_find(call->store, is_id ? id : who, &error);
     if (!user)
         rest_unknown(call, error);
     return user;
@@ -49,10 +48,11 @@ static void walk_free(void *data)
     g_free(walk);
 }
 
-static bool walk_read(const Call *call, Store *store, void *data, unsigned most, json_t *entries, GError **error)
+static bool walk_read(const Call *call, void *data, unsigned most, json_t *entries, GError **error)
 {
     UserWalk *walk = data;
-    g_autoptr(GPtrArray) users = user_page(store, &walk->criteria, *walk->after ? walk->after : NULL, most, error);
+    const char *after = *walk->after ? walk->after : NULL;
+    g_autoptr(GPtrArray) users = user_page(call->store, &walk->criteria, after, most, error);
     if (!users)
         return false;
     for (guint i = 0; i < users->len; i++)
@@ -68,10 +68,9 @@ static void answer_users(Call *call, const UserCriteria *criteria)
     Paging paging;
     GError *error = NULL;
     int64_t total;
-    Store *store = form_paging(call, &paging) ? rest_store(call) : NULL;
-    if (!store)
+    if (!form_paging(call, &paging))
         return;
-    if (!user_count(store, criteria, &total, &error)) {
+    if (!user_count(call->store, criteria, &total, &error)) {
         rest_fail(call, error);
         return;
     }
@@ -205,7 +204,7 @@ static void get_addresses(Call *call)
     g_auto(Page) page = {0};
     GError *error = NULL;
     g_autoptr(User) user = page_begin(call, "", "", &page) ? find_user(call) : NULL;
-    g_autoptr(GPtrArray) all = user ? address_page(call->rest->store, user->id, NULL, 0, G_MAXINT, &error) : NULL;
+    g_autoptr(GPtrArray) all = user ? address_page(call->store, user->id, NULL, 0, G_MAXINT, &error) : NULL;
     if (all)
         g_ptr_array_sort(all, by_email);
     for (guint at = 0; all && at < all->len; at++)
@@ -244,7 +243,7 @@ static void get_preferred(Call *call)
         answer_refusal(call, 404, "The user has no preferred address");
         return;
     }
-    g_autoptr(KnownAddress) address = address_find(call->rest->store, user->preferred, &error);
+    g_autoptr(KnownAddress) address = address_find(call->store, user->preferred, &error);
     answer_found(call, address ? address_json(call, address) : NULL, &error);
 }
 
@@ -324,8 +323,7 @@ json_t *address_json(const Call *call, const KnownAddress *address)
 KnownAddress *find_address(Call *call)
 {
     GError *error = NULL;
-    Store *store = rest_store(call);
-    KnownAddress *address = store ? address_find(store, call->args[0], &error) : NULL;
+    KnownAddress *address = address_find(call->store, call->args[0], &error);
     if (!address)
         rest_unknown(call, error);
     return address;
@@ -344,11 +342,10 @@ static void address_walk_free(void *data)
     g_free(walk);
 }
 
-static bool address_walk_read(const Call *call, Store *store, void *data, unsigned most, json_t *entries,
-                              GError **error)
+static bool address_walk_read(const Call *call, void *data, unsigned most, json_t *entries, GError **error)
 {
     AddressWalk *walk = data;
-    g_autoptr(GPtrArray) addresses = address_page(store, NULL, walk->after, walk->skip, most, error);
+    g_autoptr(GPtrArray) addresses = address_page(call->store, NULL, walk->after, walk->skip, most, error);
     if (!addresses)
         return false;
     for (guint i = 0; i < addresses->len; i++)
@@ -366,10 +363,9 @@ static void get_all_addresses(Call *call)
     Paging paging;
     GError *error = NULL;
     int64_t total;
-    Store *store = form_expect(call, "", "count page") && form_paging(call, &paging) ? rest_store(call) : NULL;
-    if (!store)
+    if (!form_expect(call, "", "count page") || !form_paging(call, &paging))
         return;
-    if (!address_count(store, &total, &error)) {
+    if (!address_count(call->store, &total, &error)) {
         rest_fail(call, error);
         return;
     }
@@ -436,7 +432,7 @@ static void get_user(Call *call)
         answer_refusal(call, 404, "The address belongs to no user");
         return;
     }
-    g_autoptr(User) user = user_find(call->rest->store, address->user_id, &error);
+    g_autoptr(User) user = user_find(call->store, address->user_id, &error);
     answer_found(call, user ? user_json(call, user) : NULL, &error);
 }
 

@@ -106,14 +106,14 @@ static void walk_free(void *data)
     g_free(walk);
 }
 
-static bool walk_read(const Call *call, Store *store, void *data, unsigned most, json_t *entries, GError **error)
+static bool walk_read(const Call *call, void *data, unsigned most, json_t *entries, GError **error)
 {
     HeldWalk *walk = data;
-    g_autoptr(GPtrArray) page = held_page(store, walk->list->list_id, walk->after, walk->skip, most, error);
+    g_autoptr(GPtrArray) page = held_page(call->store, walk->list->list_id, walk->after, walk->skip, most, error);
     if (!page)
         return false;
     for (guint i = 0; i < page->len; i++) {
-        json_t *entry = held_json(call, store, walk->list, page->pdata[i], error);
+        json_t *entry = held_json(call, call->store, walk->list, page->pdata[i], error);
         if (!entry)
             return false;
         json_array_append_new(entries, entry);
@@ -134,7 +134,7 @@ static void get_all(Call *call)
     g_autoptr(List) list = fine ? rest_list(call) : NULL;
     if (!list)
         return;
-    if (!held_total(call->rest->store, list->list_id, &total, &error)) {
+    if (!held_total(call->store, list->list_id, &total, &error)) {
         rest_fail(call, error);
         return;
     }
@@ -148,7 +148,7 @@ static void get_count(Call *call)
     GError *error = NULL;
     int64_t total;
     g_autoptr(List) list = rest_list(call);
-    bool read = list && held_total(call->rest->store, list->list_id, &total, &error);
+    bool read = list && held_total(call->store, list->list_id, &total, &error);
     answer_found(call, read ? json_pack("{sI}", "count", (json_int_t)total) : NULL, &error);
 }
 
@@ -161,7 +161,7 @@ static Held *find(Call *call)
     if (!list)
         return NULL;
     Held *held = g_ascii_string_to_signed(call->args[1], 10, 1, G_MAXINT64, &number, NULL)
-                     ? held_find_in_list(call->rest->store, list->list_id, number, &error)
+                     ? held_find_in_list(call->store, list->list_id, number, &error)
                      : NULL;
     if (held)
         return held;
@@ -176,7 +176,7 @@ static void get_one(Call *call)
     GError *error = NULL;
     g_autoptr(Held) held = find(call);
     g_autoptr(List) list = held ? rest_list(call) : NULL;
-    answer_found(call, list ? held_json(call, call->rest->store, list, held, &error) : NULL, &error);
+    answer_found(call, list ? held_json(call, call->store, list, held, &error) : NULL, &error);
 }
 
 #define FORWARD_MAX 10 /* addresses of one call */
@@ -311,7 +311,7 @@ static void read_requests(Call *call, RequestWalk *walk, GError **error)
                                ? rest_list(call)
                                : NULL;
     if (list)
-        pending_each(call->rest->store, list->list_id, g_get_real_time(), gather, walk, error);
+        pending_each(call->store, list->list_id, g_get_real_time(), gather, walk, error);
 }
 
 static void get_requests(Call *call)
@@ -320,7 +320,7 @@ static void get_requests(Call *call)
     GError *error = NULL;
     read_requests(call, &walk, &error);
     for (size_t at = 0; at < json_array_size(walk.page.entries) && !error; at++)
-        add_name(call, call->rest->store, json_array_get(walk.page.entries, at), &error);
+        add_name(call, call->store, json_array_get(walk.page.entries, at), &error);
     answer_page(call, NULL, &walk.page, &error);
     page_clear(&walk.page);
 }
@@ -345,7 +345,7 @@ static Pending *find_request(Call *call, int64_t now)
     if (!list)
         return NULL;
     bool named = request_number(call->args[1], &number);
-    Pending *pending = named ? pending_find(call->rest->store, number, now, &error) : NULL;
+    Pending *pending = named ? pending_find(call->store, number, now, &error) : NULL;
     if (pending && (pending->kind == PENDING_JOIN || pending->kind == PENDING_LEAVE) &&
         strcmp(pending->list_id, list->list_id) == 0)
         return pending;
@@ -363,7 +363,7 @@ static void get_request(Call *call)
     GError *error = NULL;
     if (!request)
         return;
-    if (add_name(call, call->rest->store, request, &error))
+    if (add_name(call, call->store, request, &error))
         answer_json(call, 200, g_steal_pointer(&request));
     else
         rest_fail(call, error);

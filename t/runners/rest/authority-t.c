@@ -148,7 +148,7 @@ static Authority relation(const Caller *caller, RestObject of, const Place *plac
     bool of_list = of == OF_LIST || of == OF_MEMBER || of == OF_NAMED_LIST;
     return caller->metrics                               ? BY_FIGURES
            : !*caller->lists && !*caller->domains      ? BY_SITE
-           : of == OF_SITE                               ? BY_STRANGER
+           : of == OF_SITE || of == OF_HOST               ? BY_STRANGER
            : has_word(caller->domains, place->domain)    ? BY_DOMAIN
            : of_list && has_word(caller->lists, place->list_id) ? BY_LIST
                                                          : BY_STRANGER;

@@ -255,6 +255,34 @@ static void test_strangers(void)
     g_assert_cmpint(status_for(RIGHT, NULL, "GET", "/3.1/domains/x.org"), ==, 404); /* and nothing was made */
 }
 
+/* While the database is away, what needs none is answered, and the rest comes back with it. */
+static void test_database_away(void)
+{
+    static const struct {
+        const char *verb, *path;
+        int status;
+    } cases[] = {{"GET", "/3.1/system/versions", 200},
+                 {"GET", "/3.1/system/configuration", 200},
+                 {"GET", "/3.1/listrunner/openapi", 200},
+                 {"GET", "/3.1/lists/styles", 200},
+                 {"GET", "/3.1/plugins", 200},
+                 {"GET", "/3.1/listrunner/queues", 200},
+                 {"GET", "/3.1/nope", 404},
+                 {"OPTIONS", "/3.1/domains", 200},
+                 {"GET", "/3.1/domains?wrong=%ff", 400},
+                 {"GET", "/3.1/domains", 503},
+                 {"GET", "/3.1/lists/none.example.com", 503},
+                 {"POST", "/3.1/queues/in", 503},
+                 {"GET", "/metrics", 503}};
+    rest_frame_hide(true);
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_test_message("%s %s", cases[at].verb, cases[at].path);
+        g_assert_cmpint(status_for(RIGHT, NULL, cases[at].verb, cases[at].path), ==, cases[at].status);
+    }
+    rest_frame_hide(false);
+    g_assert_cmpint(status_for(RIGHT, NULL, "GET", "/3.1/domains"), ==, 200);
+}
+
 /* "Bearer lrt_..."; g_free(). */
 static char *make_token(Store *store, const char *verbs, const char *lists, bool metrics)
 {
@@ -351,6 +379,7 @@ SUITE("rest/rest")
     g_test_add_func("/rest/versions", test_versions);
     g_test_add_func("/rest/host", test_host);
     g_test_add_func("/rest/strangers", test_strangers);
+    g_test_add_func("/rest/database away", test_database_away);
     g_test_add_func("/rest/tokens", test_tokens);
     g_test_add_func("/rest/guessing", test_guessing);
     int code = g_test_run();

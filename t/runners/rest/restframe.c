@@ -244,6 +244,12 @@ Store *rest_frame_store(void)
     return store;
 }
 
+void rest_frame_hide(bool hidden)
+{
+    g_autofree char *where = g_build_filename(directory, "db", NULL), *away = g_strconcat(where, "-away", NULL);
+    g_assert_cmpint(g_rename(hidden ? where : away, hidden ? away : where), ==, 0);
+}
+
 void rest_frame_close(void)
 {
     const char *const words[] = {"rm", "-rf", directory, NULL};

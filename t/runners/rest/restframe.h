@@ -56,6 +56,8 @@ void rest_frame_handle(HttpCall *call);
 int rest_frame_ask(HttpCall *call, json_t **answer);
 /* Open one more connection to the runner's database; store_free(). */
 Store *rest_frame_store(void);
+/* Take the database away, or bring it back. */
+void rest_frame_hide(bool hidden);
 /* Make a token like this one, and return it as Authorization has it, "Bearer lrt_..."; g_free(). */
 char *rest_frame_token(Store *store, const Token *like);
 void rest_frame_close(void);

@@ -29,7 +29,6 @@ static void open_store(void)
     GError *error = NULL;
     static const char *const lists[] = {"ant@example.com", "bee@example.com", "cow@other.example"};
     fixture_open(&fixture, NULL);
-    rest.store = fixture.store;
     assert_ok(domain_create(fixture.store, "example.com", NULL, &error), error);
     assert_ok(domain_create(fixture.store, "other.example", NULL, &error), error);
     assert_ok(domain_create(fixture.store, "sub.other.example", NULL, &error), error);
@@ -54,7 +53,7 @@ static bool allowed(Token *token, bool old, const char *verb, const char *target
     g_auto(GStrv) parts = g_strsplit(target, "?", 2);
     g_autofree char *allow = NULL;
     HttpCall message = {.verb = verb, .path = parts[0], .query = parts[1]};
-    Call call = {.rest = &rest, .http = &message, .token = token, .old = old, .path = parts[0]};
+    Call call = {.rest = &rest, .store = fixture.store, .http = &message, .token = token, .old = old, .path = parts[0]};
     g_test_message("%s %s", verb, target);
     const RestRoute *route = rest_route(&call, strcmp(verb, "HEAD") == 0 ? "GET" : verb, parts[0], &allow);
     g_assert_nonnull(route);
