@@ -76,10 +76,7 @@ bool archive_is_here(WebCall *call)
     const char *keeper = call->web->archive->host;
     if (!keeper)
         return true;
-    Store *store = web_store(call);
-    if (!store)
-        return false;
-    g_autoptr(GPtrArray) hosts = host_all(store, &error);
+    g_autoptr(GPtrArray) hosts = host_all(call->store, &error);
     if (!hosts) {
         web_fail(call, error);
         return false;
@@ -133,7 +130,7 @@ static bool judge(WebCall *call, ArchiveReading *reading, const SignedIn *person
 {
     reading->member = false;
     if (person) {
-        g_autoptr(GPtrArray) roles = sign_in_members(call->web->store, person, reading->list->list_id, 1, error);
+        g_autoptr(GPtrArray) roles = sign_in_members(call->store, person, reading->list->list_id, 1, error);
         if (!roles)
             return false;
         reading->member = roles->len > 0;
@@ -166,11 +163,10 @@ bool archive_read_named(WebCall *call, const char *name, ArchiveReading *reading
     GError *error = NULL;
     bool may;
     const SignedIn *person;
-    Store *store = archive_open(call) ? web_store(call) : NULL;
-    if (!store)
+    if (!archive_open(call))
         return false;
     g_autofree char *list_id = g_strndup(name, strcspn(name, "~"));
-    reading->list = list_by_id(store, list_id, &error);
+    reading->list = list_by_id(call->store, list_id, &error);
     if (!reading->list) {
         web_missing(call, error);
         return false;
@@ -199,7 +195,7 @@ bool archive_read_named(WebCall *call, const char *name, ArchiveReading *reading
 
 bool archive_read_list(WebCall *call, const char *list_id, ArchiveReading *reading, GError **error)
 {
-    reading->list = list_by_id(call->web->store, list_id, error);
+    reading->list = list_by_id(call->store, list_id, error);
     if (!reading->list)
         return false;
     bool may;

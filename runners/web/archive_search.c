@@ -60,11 +60,11 @@ static bool note_list(WebCall *call, const List *list, GHashTable *numbers, GErr
 static GHashTable *own_numbers(WebCall *call, const SignedIn *person, GError **error)
 {
     g_autoptr(GHashTable) numbers = numbers_new();
-    g_autoptr(GPtrArray) members = person ? sign_in_members(call->web->store, person, NULL, OWN_LISTS, error)
+    g_autoptr(GPtrArray) members = person ? sign_in_members(call->store, person, NULL, OWN_LISTS, error)
                                           : g_ptr_array_new();
     for (guint i = 0; members && i < members->len; i++) {
         const Member *member = members->pdata[i];
-        g_autoptr(List) list = list_by_id(call->web->store, member->list_id, error);
+        g_autoptr(List) list = list_by_id(call->store, member->list_id, error);
         if (!list || (list->settings->archive_policy != ARCHIVE_NEVER && !note_list(call, list, numbers, error)))
             return NULL;
     }
@@ -83,7 +83,7 @@ static bool read_public(WebCall *call, GError **error)
     g_clear_pointer(&archive->public, g_hash_table_unref);
     archive->public = numbers_new();
     for (bool more = true; more;) {
-        g_autoptr(GPtrArray) lists = list_page(call->web->store, &shown, after, 0, PUBLIC_PAGE, error);
+        g_autoptr(GPtrArray) lists = list_page(call->store, &shown, after, 0, PUBLIC_PAGE, error);
         bool good = lists != NULL;
         for (guint i = 0; good && i < lists->len; i++) {
             const List *list = lists->pdata[i];
@@ -269,7 +269,7 @@ static void get_search_all(WebCall *call)
 {
     GError *error = NULL;
     const SignedIn *person;
-    if (!archive_open(call) || !web_store(call) || !web_person(call, &person))
+    if (!archive_open(call) || !web_person(call, &person))
         return;
     g_autoptr(GHashTable) own = read_public(call, &error) ? own_numbers(call, person, &error) : NULL;
     if (!own) {

@@ -28,7 +28,7 @@ bool desk_open(Desk *desk, WebCall *call, unsigned right)
 {
     GError *error = NULL;
     desk->call = call;
-    if (!web_store(call) || !web_person(call, &desk->person))
+    if (!web_person(call, &desk->person))
         return false;
     if (!desk->person) {
         web_see_other(call, "/sign-in");

@@ -34,10 +34,10 @@ bool desk_open(Desk *desk, WebCall *call, unsigned right);
 /* Open a page as desk_open() with right 0 does, for a page that only owners of the site may see. */
 bool desk_open_site(Desk *desk, WebCall *call);
 
-/* Return the store, borrowed. Ask again after desk_begin(), which may have opened it anew. */
+/* Return the store of the call, borrowed. */
 static inline Store *desk_store(const Desk *desk)
 {
-    return desk->call->web->store;
+    return desk->call->store;
 }
 
 /* Begin a unit of work (lists/work.h) in the name of the person, as moderator or owner; end it with web_commit(). NULL:

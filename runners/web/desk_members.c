@@ -242,8 +242,8 @@ static void room(HttpStream *stream)
     criteria.list_id = self->list_id;
     criteria.roles = 1u << self->role;
     g_autoptr(GPtrArray) page = NULL;
-    if (self->web->store)
-        page = member_page(self->web->store, &criteria, after, PORTION, &self->after, &error);
+    if (self->web->seat.store)
+        page = member_page(self->web->seat.store, &criteria, after, PORTION, &self->after, &error);
     else
         fail(&error, FAIL_LATER, "the database is away");
     if (!page) {

@@ -300,7 +300,7 @@ static json_t *site_view(SiteReader *reader)
         size_t at;
         const json_t *group;
         json_t *runners = json_array();
-        site_state_add(web->store, web->config, state);
+        site_state_add(web->seat.store, web->config, state);
         json_object_set_new(view, "waits", waits_view(reader, state));
         g_autoptr(json_t) history = orders_history(web->config, reader->range, NULL);
         json_array_foreach(json_object_get(state, "runners"), at, group)

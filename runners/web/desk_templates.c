@@ -94,7 +94,7 @@ static void show(const Desk *desk, int status, const Showing *showing, json_t *v
     const char *language = *showing->language ? showing->language : NULL;
     TemplateText *own = NULL;
     g_autoptr(Work) work = web_look(desk->call);
-    bool good = work && find_own(desk, row, showing->language, &own, &error);
+    bool good = find_own(desk, row, showing->language, &own, &error);
     g_autoptr(TemplateText) kept = own;
     g_autofree char *now = good && !showing->typed
                                ? letter_text(work, desk->list, language, row->file ? row->file : row->mailman, &error)
@@ -105,8 +105,7 @@ static void show(const Desk *desk, int status, const Showing *showing, json_t *v
     }
     if (!good || error) {
         json_decref(view);
-        if (work)
-            web_fail(desk->call, error);
+        web_fail(desk->call, error);
         return;
     }
     json_t *placeholders = json_array();
@@ -171,10 +170,9 @@ static void post_template(WebCall *call)
             return;
         }
         g_autoptr(Work) look = web_look(call);
-        g_autofree char *filled = look ? fill(&desk, look, row, typed->str) : NULL;
+        g_autofree char *filled = fill(&desk, look, row, typed->str);
         showing.filled = filled;
-        if (look)
-            show(&desk, 200, &showing, json_object());
+        show(&desk, 200, &showing, json_object());
         return;
     }
     g_autoptr(Work) work = desk_begin(&desk);

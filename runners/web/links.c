@@ -41,7 +41,7 @@ static void get_confirm(WebCall *call)
     GError *error = NULL;
     g_auto(ConfirmView) seen = {0};
     g_autoptr(Work) work = web_look(call);
-    if (!work || !look(call, work, &seen))
+    if (!look(call, work, &seen))
         return;
     g_autoptr(List) list = list_by_id(work_store(work), seen.list_id, &error);
     if (!list) {
@@ -107,7 +107,7 @@ static void post_confirm(WebCall *call)
     g_auto(Subscription) made = {0};
     g_auto(ConfirmView) seen = {0};
     g_autoptr(Work) first = web_look(call); /* a token that is not good takes no lock */
-    g_autoptr(Work) work = first && look(call, first, &seen) ? web_begin(call) : NULL;
+    g_autoptr(Work) work = look(call, first, &seen) ? web_begin(call) : NULL;
     if (!work)
         return;
     if (!confirm_token(work, NULL, call->args[0], CONSENT_SAID, &made, &error)) {
@@ -129,8 +129,6 @@ static void get_leave(WebCall *call)
     GError *error = NULL;
     g_auto(LeaveView) seen = {0};
     g_autoptr(Work) work = web_look(call);
-    if (!work)
-        return;
     if (!leave_peek(work, call->args[0], &seen, &error)) {
         web_fail(call, error);
         return;
@@ -170,8 +168,6 @@ static void post_leave(WebCall *call)
     }
     g_auto(LeaveView) seen = {0};
     g_autoptr(Work) look = web_look(call); /* a forged link takes no lock */
-    if (!look)
-        return;
     if (!leave_peek(look, call->args[0], &seen, &error)) {
         web_fail(call, error);
         return;

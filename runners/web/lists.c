@@ -47,10 +47,7 @@ static void get_lists(WebCall *call)
     GError *error = NULL;
     static const ListCriteria shown = {.advertised = true};
     g_autofree char *after = web_query(call, "after");
-    Store *store = web_store(call);
-    if (!store)
-        return;
-    g_autoptr(GPtrArray) lists = list_page(store, &shown, after, 0, PAGE + 1, &error);
+    g_autoptr(GPtrArray) lists = list_page(call->store, &shown, after, 0, PAGE + 1, &error);
     if (!lists) {
         web_fail(call, error);
         return;
@@ -68,9 +65,8 @@ static void get_lists(WebCall *call)
 static List *find_list(WebCall *call)
 {
     GError *error = NULL;
-    Store *store = web_store(call);
-    List *list = store ? list_find(store, call->args[0], &error) : NULL;
-    if (store && !list)
+    List *list = list_find(call->store, call->args[0], &error);
+    if (!list)
         web_missing(call, error);
     return list;
 }
@@ -170,10 +166,14 @@ static void get_robots(WebCall *call)
 
 const WebRoute web_lists[] = {
     {"GET", "/", get_lists},
-    {"GET", "/list", get_folder},
-    {"GET", "/archive", get_folder},
     {"GET", "/list/{}", get_list},
     {"POST", "/list/{}/join", post_join},
+    {.verb = NULL},
+};
+
+const WebRoute web_files[] = {
+    {"GET", "/list", get_folder},
+    {"GET", "/archive", get_folder},
     {"GET", "/robots.txt", get_robots},
     {"GET", "/files/{}", get_file},
     {.verb = NULL},

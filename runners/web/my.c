@@ -51,13 +51,11 @@ bool web_person(WebCall *call, const SignedIn **person)
     if (vouched && (!*vouched || http_header_last(call->http, field) != vouched))
         vouched = NULL;
     if (!call->person_known && (vouched || http_header(call->http, "Cookie"))) {
-        if (!web_store(call))
-            return false;
         g_autofree char *token = vouched ? NULL : find_token(call);
         if (vouched)
-            call->person = sign_in_vouched(call->web->store, vouched, &error);
+            call->person = sign_in_vouched(call->store, vouched, &error);
         else if (token)
-            call->person = sign_in_person(call->web->store, token, clock_now(), &error);
+            call->person = sign_in_person(call->store, token, clock_now(), &error);
         if (error && !g_error_matches(error, FAIL, FAIL_MISSING) && !g_error_matches(error, FAIL, FAIL_NEVER)) {
             web_fail(call, error);
             return false;
@@ -111,16 +109,13 @@ static void show_form(WebCall *call, int status, json_t *view)
 
 static void get_sign_in(WebCall *call)
 {
-    if (web_store(call)) /* the key of the mark is the database's */
-        show_form(call, 200, json_object());
+    show_form(call, 200, json_object());
 }
 
 static void post_sign_in(WebCall *call)
 {
     GError *error = NULL;
     bool valid, full;
-    if (!web_store(call))
-        return;
     if (!form_mark_good(call->web->form_keys, SIGN_IN_MARK, web_field(call, "mark"), clock_now())) {
         show_form(call, 400, json_pack("{sb ss}", "again", true, "typed", web_field(call, "address")));
         return;
@@ -144,8 +139,6 @@ static bool peek(WebCall *call, char **address)
     GError *error = NULL;
     SignIn result;
     g_autoptr(Work) work = web_look(call);
-    if (!work)
-        return false;
     if (!sign_in_peek(work, call->args[0], &result, address, &error))
         web_fail(call, error);
     else if (result == SIGN_IN_UNKNOWN)
@@ -249,7 +242,7 @@ bool my_set_lines(WebCall *call, const GPtrArray *members, json_t *view, GError 
     json_object_set_new(view, "lists", lines);
     for (guint i = 0; i < members->len; i++) {
         const Member *member = members->pdata[i];
-        g_autoptr(List) list = list_by_id(call->web->store, member->list_id, error);
+        g_autoptr(List) list = list_by_id(call->store, member->list_id, error);
         if (!list)
             return false;
         json_array_append_new(lines, my_member_line(call, member, list));
@@ -270,7 +263,7 @@ void my_show(WebCall *call, const SignedIn *person, json_t *more)
 {
     GError *error = NULL;
     bool owns;
-    Store *store = call->web->store;
+    Store *store = call->store;
     json_t *view = my_view(call, person), *lines = json_array();
     json_object_update(view, more);
     json_decref(more);
@@ -304,7 +297,7 @@ void my_show(WebCall *call, const SignedIn *person, json_t *more)
 
 static void get_my(WebCall *call)
 {
-    const SignedIn *person = web_store(call) ? my_person(call) : NULL;
+    const SignedIn *person = my_person(call);
     if (person)
         my_show(call, person, json_object());
 }
@@ -320,7 +313,7 @@ char *my_day(int64_t time)
 static bool end_sessions(WebCall *call, const SignedIn *person, int64_t key, int64_t kept)
 {
     GError *error = NULL;
-    if (session_end(call->web->store, person->address, key, kept, &error))
+    if (session_end(call->store, person->address, key, kept, &error))
         return true;
     web_fail(call, error);
     return false;
@@ -358,7 +351,7 @@ static void get_data(WebCall *call)
     const SignedIn *person = my_person(call);
     if (!person)
         return;
-    json_t *data = person_export(call->web->store, person->address, &error);
+    json_t *data = person_export(call->store, person->address, &error);
     if (!data) {
         web_missing(call, error);
         return;

@@ -26,18 +26,16 @@
 static bool find_membership(WebCall *call, const SignedIn *person, Member **member, List **list)
 {
     GError *error = NULL;
-    Store *store = web_store(call);
-    g_autoptr(Member) found = store ? member_by_id(store, call->args[0], &error) : NULL;
+    g_autoptr(Member) found = member_by_id(call->store, call->args[0], &error);
     bool own = found && found->role == ROLE_MEMBER &&
                (*person->user_id ? g_str_equal(found->user_id, person->user_id)
                                  : g_ascii_strcasecmp(found->address, person->address) == 0);
-    *list = own ? list_by_id(store, found->list_id, &error) : NULL;
+    *list = own ? list_by_id(call->store, found->list_id, &error) : NULL;
     if (*list) {
         *member = g_steal_pointer(&found);
         return true;
     }
-    if (store)
-        web_missing(call, error);
+    web_missing(call, error);
     return false;
 }
 
@@ -90,7 +88,7 @@ static void show_membership(WebCall *call, const SignedIn *person, const Member 
 {
     GError *error = NULL;
     Vacation vacation;
-    if (!vacation_find(call->web->store, member->id, &vacation, &error)) {
+    if (!vacation_find(call->store, member->id, &vacation, &error)) {
         web_fail(call, error);
         return;
     }
@@ -192,7 +190,7 @@ static void post_membership(WebCall *call)
     const SignedIn *person = my_sender(call);
     if (!person || !find_membership(call, person, &member, &list))
         return;
-    if (!vacation_find(call->web->store, member->id, &vacation, &error)) {
+    if (!vacation_find(call->store, member->id, &vacation, &error)) {
         web_fail(call, error);
         return;
     }
@@ -316,7 +314,7 @@ static bool set_addresses(WebCall *call, const SignedIn *person, const GPtrArray
         bool used;
         const KnownAddress *address = addresses->pdata[i];
         bool own = mailbox_same(address->original, person->address);
-        if (!is_used(call->web->store, address->original, &used, error))
+        if (!is_used(call->store, address->original, &used, error))
             return false;
         json_t *line = json_pack("{ss sb sb sb sb}", "address", address->original, "own", own, "used", used,
                                  "preferred", address->preferred, "removable", !own && !used && !address->preferred);
@@ -350,9 +348,9 @@ static void show_person(WebCall *call, const SignedIn *person, json_t *more)
     json_t *view = my_view(call, person);
     json_object_update(view, more);
     json_decref(more);
-    g_autoptr(GPtrArray) addresses = find_addresses(call->web->store, person, &error);
+    g_autoptr(GPtrArray) addresses = find_addresses(call->store, person, &error);
     if (!addresses || !set_addresses(call, person, addresses, view, &error) ||
-        !find_preferences(call->web->store, person, addresses, &preferences, &error)) {
+        !find_preferences(call->store, person, addresses, &preferences, &error)) {
         json_decref(view);
         web_fail(call, error);
         return;
@@ -496,8 +494,8 @@ static void get_forget(WebCall *call)
     if (!person)
         return;
     json_t *view = my_view(call, person);
-    bool good = my_owns_place(call->web->store, person, &runs, &error);
-    g_autoptr(GPtrArray) members = good ? sign_in_members(call->web->store, person, NULL, INT_MAX, &error) : NULL;
+    bool good = my_owns_place(call->store, person, &runs, &error);
+    g_autoptr(GPtrArray) members = good ? sign_in_members(call->store, person, NULL, INT_MAX, &error) : NULL;
     if (!members || !my_set_lines(call, members, view, &error)) {
         json_decref(view);
         web_missing(call, error);

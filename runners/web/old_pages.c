@@ -70,9 +70,8 @@ static char *find_name(WebCall *call, OldKind kind, const char *name)
     GError *error = NULL;
     char *found = NULL;
     if (kind == OLD_HYPERKITTY) {
-        Store *store = web_store(call);
-        g_autoptr(List) list = store ? list_of_address(store, name, &error) : NULL;
-        if (store && !list)
+        g_autoptr(List) list = list_of_address(call->store, name, &error);
+        if (!list)
             web_missing(call, error);
         return list ? list_archive_name(list->list_id, list->archive) : NULL;
     }
@@ -161,7 +160,7 @@ static bool answer_archive(WebCall *call, const char *path)
         return true;
     }
     g_auto(ArchiveReading) reading = {0};
-    g_autofree char *name = archive_is_here(call) ? find_name(call, kind, address.list) : NULL;
+    g_autofree char *name = web_take_seat(call) && archive_is_here(call) ? find_name(call, kind, address.list) : NULL;
     bool may = name && archive_read_named(call, name, &reading);
     g_autofree char *page = may ? find_page(call, &reading, kind, &address) : NULL;
     if (page) {
@@ -187,13 +186,12 @@ static bool answer_list(WebCall *call, const char *path)
         is_reading(call) ? web_moved_host(call, "/") : refuse_verb(call);
         return true;
     }
-    Store *store = web_store(call);
-    if (!store)
+    if (!web_take_seat(call))
         return true;
     /* By a name without a domain it is the list of the host that was asked, where there are several. */
     g_autofree char *domain = g_strndup(host ? host : "", host ? strcspn(host, ":") : 0);
-    g_autoptr(List) list = kind == OLD_PAGES_POSTORIUS ? list_of_address(store, name, &error)
-                                                       : list_by_name(store, name, domain, &error);
+    g_autoptr(List) list = kind == OLD_PAGES_POSTORIUS ? list_of_address(call->store, name, &error)
+                                                       : list_by_name(call->store, name, domain, &error);
     if (list) {
         g_autofree char *page = g_strconcat(owners ? "/desk/list/" : "/list/", list->list_id, NULL);
         web_moved_host(call, page);

@@ -177,7 +177,7 @@ static Ticket *find_ticket(WebCall *call, Work *work)
 static void get_decide(WebCall *call)
 {
     g_autoptr(Work) work = web_look(call);
-    g_autoptr(Ticket) ticket = work ? find_ticket(call, work) : NULL;
+    g_autoptr(Ticket) ticket = find_ticket(call, work);
     if (ticket)
         show_ticket(call, work, ticket, json_object());
 }
@@ -189,7 +189,7 @@ static Held *find_ticket_post(WebCall *call)
     int64_t number;
     Held *held = NULL;
     g_autoptr(Work) work = web_look(call);
-    g_autoptr(Ticket) ticket = work ? find_ticket(call, work) : NULL;
+    g_autoptr(Ticket) ticket = find_ticket(call, work);
     if (!ticket)
         return NULL;
     bool good = !g_ascii_string_to_signed(call->args[1], 10, 1, G_MAXINT64, &number, NULL) ||
@@ -224,7 +224,7 @@ static void post_decide(WebCall *call)
 {
     GError *error = NULL;
     g_autoptr(Work) look = web_look(call); /* an unknown token takes no lock */
-    g_autoptr(Ticket) ticket = look ? find_ticket(call, look) : NULL;
+    g_autoptr(Ticket) ticket = find_ticket(call, look);
     g_autoptr(Work) work = ticket ? web_begin(call) : NULL;
     if (!work)
         return;
@@ -246,12 +246,11 @@ static void post_decide(WebCall *call)
     }
     if (!web_commit(call, work))
         return;
-    g_autoptr(Work) after = web_look(call); /* the database may have been opened anew since the first look */
-    if (after)
-        show_ticket(call, after, ticket,
-                    json_pack("{sb sb sb si}", "decided", counts.of[MODERATE_DONE] > 0, "gone",
-                              counts.of[MODERATE_GONE] > 0, "undone", counts.of[MODERATE_UNDONE] > 0, "count",
-                              counts.of[MODERATE_DONE]));
+    g_autoptr(Work) after = web_look(call);
+    show_ticket(call, after, ticket,
+                json_pack("{sb sb sb si}", "decided", counts.of[MODERATE_DONE] > 0, "gone",
+                          counts.of[MODERATE_GONE] > 0, "undone", counts.of[MODERATE_UNDONE] > 0, "count",
+                          counts.of[MODERATE_DONE]));
 }
 
 /* ---- at the desk ---- */
@@ -439,15 +438,14 @@ static void show(Desk *desk, int status, json_t *view)
                          .requests = g_ptr_array_new_with_free_func(item_free)};
     const ModerateAfter after = page_after(desk->call);
     g_autoptr(Work) work = web_look(desk->call);
-    if (work && fill(&pile, desk, work, after, &error) && set_items(desk, work, &pile, view, &error)) {
+    if (fill(&pile, desk, work, after, &error) && set_items(desk, work, &pile, view, &error)) {
         json_object_set_new(view, "first_page", json_boolean(after.post == 0 && after.request == 0));
         json_object_set_new(view, "reason_chars", json_integer(MODERATE_REASON_MAX / 4));
         desk_page(desk, status, "desk", view);
         return;
     }
     json_decref(view);
-    if (work)
-        web_fail(desk->call, error);
+    web_fail(desk->call, error);
 }
 
 static void get_desk(WebCall *call)

@@ -9,8 +9,6 @@
 #include "base/fail.h"
 #include "base/ip.h"
 #include "base/log.h"
-#include "lists/hosts/this_host.h"
-#include "lists/unit.h"
 #include "mail/text/text_link.h"
 #include "runners/server/http_path.h"
 #include "runners/web/archive.h"
@@ -23,7 +21,8 @@
 #define SECTION "web"
 #define FIELDS 500 /* of a form or a query */
 
-static const WebRoute *const tables[] = {web_lists,
+static const WebRoute *const tables[] = {web_files, /* these work without the database */
+                                         web_lists,
                                          web_links,
                                          web_waiting,
                                          web_archive_search, /* before web_archive: one path of that fits many */
@@ -170,7 +169,7 @@ void web_notice(WebCall *call, int status, const char *what, json_t *view)
 
 void web_notice_of(WebCall *call, int status, const char *what, json_t *view, const char *list_id)
 {
-    g_autoptr(List) list = list_id && call->web->store ? list_by_id(call->web->store, list_id, NULL) : NULL;
+    g_autoptr(List) list = list_id && call->store ? list_by_id(call->store, list_id, NULL) : NULL;
     if (list_id)
         json_object_set_new(view, "list", json_string(list ? list->posting_address : list_id));
     web_notice(call, status, what, view);
@@ -237,67 +236,46 @@ void web_attachment(WebCall *call, const ReadableFile *file, bool masked)
 
 /* ---- what pages work with ---- */
 
-/* Read the keys, which are the database's, again when that was opened anew, or something of it has changed. */
-static bool refresh_keys(Web *web, GError **error)
+/* Keep the seat, with the keys that are in the database now. False: there is no store. */
+static bool keep_seat(Web *web, GError **error)
 {
-    int64_t version = store_version(web->store);
-    if (web->form_keys && web->keys_version == version)
-        return true;
-    g_autoptr(GPtrArray) secrets = secret_all(web->store, error);
     int64_t replaced_at;
-    if (!secrets || !secret_replaced_at(web->store, &replaced_at, error))
-        return false;
-    g_clear_pointer(&web->site.keys, verp_keys_free);
-    web->site.keys = verp_keys_new(secrets);
-    g_clear_pointer(&web->form_keys, form_keys_free);
-    web->form_keys = form_keys_new(secrets, replaced_at);
-    web->keys_version = version;
-    return true;
-}
-
-static Store *open_store(Web *web, GError **error)
-{
-    const Store *before = web->store;
-    if (!this_host_store(&web->store, web->spool, web->config, error))
-        return NULL;
-    if (web->store != before) {
-        g_autoptr(GError) waits = NULL;
+    Seat *seat = &web->seat;
+    bool kept = seat_keep(seat, error) && seat_keys_now(seat, error);
+    if (kept && web->form_edition != seat->edition && (kept = secret_replaced_at(seat->store, &replaced_at, error))) {
         g_clear_pointer(&web->form_keys, form_keys_free);
-        if (!unit_settle(web->store, web->spool, false, &waits))
-            log_warn("what a change left when it was cut short waits: %s", waits->message);
+        web->form_keys = form_keys_new(seat->secrets, replaced_at);
+        web->form_edition = seat->edition;
     }
-    if (refresh_keys(web, error))
-        return web->store;
-    g_clear_pointer(&web->store, store_free);
-    return NULL;
+    if (!kept)
+        seat_leave(seat);
+    web->site.keys = seat->keys;
+    return kept;
 }
 
-Store *web_store(WebCall *call)
+bool web_take_seat(WebCall *call)
 {
     GError *error = NULL;
-    Store *store = open_store(call->web, &error);
-    if (!store)
+    if (!keep_seat(call->web, &error))
         web_fail(call, error);
-    return store;
+    call->store = call->web->seat.store;
+    return call->store != NULL;
 }
 
 Work *web_look(WebCall *call)
 {
-    Store *store = web_store(call);
-    if (!store)
-        return NULL;
     const Actor actor = {.role = ACTOR_ADDRESS,
                          .door = DOOR_PAGE,
                          .host = call->client,
                          .from = call->client ? call->client : http_peer(call->http)};
-    return work_new(store, &call->web->site, &actor);
+    return work_new(call->store, &call->web->site, &actor);
 }
 
 Work *web_begin(WebCall *call)
 {
     GError *error = NULL;
     g_autoptr(Work) work = web_look(call);
-    if (!work || work_begin(work, &error))
+    if (work_begin(work, &error))
         return g_steal_pointer(&work);
     web_fail(call, error);
     return NULL;
@@ -307,7 +285,7 @@ Work *web_begin_people(WebCall *call, const char *list_id)
 {
     GError *error = NULL;
     g_autoptr(Work) work = web_look(call);
-    if (!work || work_begin_people(work, list_id, &error))
+    if (work_begin_people(work, list_id, &error))
         return g_steal_pointer(&work);
     web_fail(call, error);
     return NULL;
@@ -444,7 +422,8 @@ static bool comes_from_elsewhere(const WebCall *call)
     return strlen(origin) != length || g_ascii_strncasecmp(origin, url, length) != 0;
 }
 
-static const WebRoute *find_route(WebCall *call, const char *path, GString *allowed)
+/* Set *needs_store where the route works with the database. */
+static const WebRoute *find_route(WebCall *call, const char *path, GString *allowed, bool *needs_store)
 {
     const char *verb = http_verb(call->http);
     const char *wanted = strcmp(verb, "HEAD") == 0 ? "GET" : verb;
@@ -452,6 +431,7 @@ static const WebRoute *find_route(WebCall *call, const char *path, GString *allo
         for (const WebRoute *route = tables[i]; route->verb; route++) {
             if (!http_path_fits(route->path, path, call->args))
                 continue;
+            *needs_store = tables[i] != web_files;
             if (strcmp(route->verb, wanted) == 0)
                 return route;
             g_string_append_printf(allowed, "%s%s", allowed->len ? ", " : "", route->verb);
@@ -471,8 +451,9 @@ static bool answer_without_slash(WebCall *call, const char *path)
     while (length > 1 && path[length - 1] == '/')
         length--;
     g_autofree char *bare = g_strndup(path, length);
+    bool needs_store;
     g_autoptr(GString) allowed = g_string_new(NULL);
-    if (!find_route(call, bare, allowed))
+    if (!find_route(call, bare, allowed, &needs_store))
         return false;
     web_moved(call, bare);
     return true;
@@ -480,16 +461,18 @@ static bool answer_without_slash(WebCall *call, const char *path)
 
 static void run(WebCall *call)
 {
+    bool needs_store = false;
     g_autoptr(GString) allowed = g_string_new(NULL);
     const char *path = http_path(call->http), *below = path_below(call->web, path);
-    const WebRoute *route = below ? find_route(call, below, allowed) : NULL;
+    const WebRoute *route = below ? find_route(call, below, allowed, &needs_store) : NULL;
     if (!route) /* a proxy may have taken the path of web_url away, and what is left may begin like it */
-        route = find_route(call, path, allowed);
+        route = find_route(call, path, allowed, &needs_store);
     if (route && strcmp(route->verb, "POST") == 0 && strcmp(route->path, WEB_ONE_CLICK) != 0 &&
         comes_from_elsewhere(call)) {
         web_notice(call, 403, "elsewhere", NULL);
     } else if (route) {
-        route->function(call);
+        if (!needs_store || web_take_seat(call))
+            route->function(call);
     } else if (answer_without_slash(call, below) || answer_without_slash(call, path)) {
         return;
     } else if (allowed->len > 0) {
@@ -530,8 +513,7 @@ static void refuse(Http *http, HttpCall *message, int status, const char *why)
 
 static void web_free(Web *web)
 {
-    g_clear_pointer(&web->site.keys, verp_keys_free);
-    g_clear_pointer(&web->store, store_free);
+    seat_leave(&web->seat);
     g_clear_pointer(&web->spool, spool_free);
     theme_free(web->theme);
     web_archive_free(web->archive);
@@ -565,7 +547,9 @@ static bool web_start(Http *http, GError **error)
         return false;
     /* A database that is away for a while keeps nobody from an answer: it is 503 until then. */
     g_autoptr(GError) away = NULL;
-    if (!open_store(web, &away) && !g_error_matches(away, FAIL, FAIL_LATER))
+    web->seat = (Seat){
+        .config = config, .spool = web->spool, .deadline = STORE_DEADLINE_PERSON, .settles = true};
+    if (!keep_seat(web, &away) && !g_error_matches(away, FAIL, FAIL_LATER))
         return fail_with(error, &away);
     if (away)
         log_warn("all calls are answered with 503: %s", away->message);

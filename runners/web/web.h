@@ -12,6 +12,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "lists/hosts/seat.h"
 #include "lists/people/subscription.h"
 #include "lists/people/sign_in.h"
 #include "lists/work.h"
@@ -31,7 +32,7 @@ typedef struct Web {
     char *url;        /* [site] web_url without a slash at its end */
     const char *base; /* the path in it: "" or "/lists" */
     WorkSite site;
-    Store *store; /* NULL while the database cannot be opened; web_store() */
+    Seat seat; /* it comes back; its keys are those of site and form_keys */
     Spool *spool;
     Theme *theme;
     struct FormKeys *form_keys; /* runners/web/form_mark.h */
@@ -40,11 +41,12 @@ typedef struct Web {
     GPtrArray *trials;          /* runners/web/desk_try.h; NULL: none yet */
     unsigned viewers;           /* open streams of events to operators' pages */
     Http *http;
-    int64_t keys_version; /* store_version() at which this and site.keys were read */
+    unsigned form_edition; /* of the seat's keys, from which form_keys were made */
 } Web;
 
 typedef struct WebCall {
     Web *web;
+    Store *store; /* of the seat, until the end of the call; NULL for routes that work without it */
     HttpCall *http;
     const char *language; /* of the page */
     char *args[WEB_ARGS]; /* parts of the path that stand in the place of braces, decoded; UTF-8 */
@@ -72,10 +74,11 @@ extern const HttpSpec web_spec;
 
 /* ---- what a page works with; where one of these fails, it has answered the call (web_fail()) ---- */
 
-/* Return the store, borrowed, opened anew where it was lost. NULL: the database is away. */
-Store *web_store(WebCall *call);
-/* Make a unit of work for reading, in the name of a visitor who has proved nothing so far. It has no transaction.
- * NULL: the database is away. */
+/* Set call->store, with the keys that are in the database now. web.c calls it before the function of a route, and
+ * old_pages_answer() where there is no route. false: the database is away. */
+bool web_take_seat(WebCall *call);
+/* Make a unit of work for reading, in the name of a visitor who has proved nothing so far. It has no transaction, and
+ * is never NULL. */
 Work *web_look(WebCall *call);
 /* Make a unit of work as web_look() does, for changing something, and begin its transaction. End it with web_commit(),
  * or free it to undo it. NULL: it cannot be begun. */
@@ -162,6 +165,7 @@ bool old_pages_answer(WebCall *call, const char *path);
 
 /* ---- tables of routes, each of one file, that web.c knows ---- */
 
+extern const WebRoute web_files[]; /* they work without the database */
 extern const WebRoute web_lists[], web_links[], web_waiting[], web_archive[], web_archive_message[],
     web_archive_search[], web_my[], web_my_person[];
 extern const WebRoute web_desk[], web_desk_settings[], web_desk_log[], web_desk_site[],
