@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "lists/hosts/seat.h"
 #include "lists/hosts/this_host.h"
 #include "net/lmtp_server.h"
 #include "runners/handover/parcel.h"
@@ -33,11 +34,10 @@
 
 typedef struct HostDoor {
     Listener *listener;
-    const Config *config;
     LmtpServer *server;
     TlsDoor *tls;
     Spool *spool;
-    Store *store;     /* NULL: not open */
+    Seat seat;        /* it comes back */
     GPtrArray *hosts; /* of Host; NULL: not known */
     int64_t asked_at; /* monotonic: for hosts */
     int64_t pause;    /* after asked_at, while the database cannot be used; 0: it can */
@@ -62,8 +62,8 @@ static bool know_hosts(HostDoor *door)
     if (door->pause > 0 ? age < door->pause : door->hosts && age < KNOWN_FOR)
         return door->hosts != NULL;
     g_clear_pointer(&door->hosts, g_ptr_array_unref);
-    if (this_host_store(&door->store, door->spool, door->config, &error))
-        door->hosts = host_all(door->store, &error);
+    if (seat_keep(&door->seat, &error))
+        door->hosts = host_all(door->seat.store, &error);
     door->asked_at = clock_monotonic();
     door->pause = door->hosts ? 0 : CLAMP(2 * door->pause, PAUSE_MIN, PAUSE_MAX);
     if (error)
@@ -140,11 +140,11 @@ static const char *on_content(LmtpSession *session, void *data)
 static bool note(HostDoor *door, const json_t *meta, GError **error)
 {
     const char *spool = spool_id(door->spool, error);
-    if (!spool || !this_host_store(&door->store, door->spool, door->config, error))
+    if (!spool || !seat_keep(&door->seat, error))
         return false;
     g_autofree char *effect = parcel_effect(meta_string(meta, KEY_HANDED, ""));
     const HandedEntry handed = parcel_handed(meta, effect, spool);
-    return lost_spool_note_taken(door->store, &handed, error);
+    return lost_spool_note_taken(door->seat.store, &handed, error);
 }
 
 /* Store the entry, and note it. One that is stored and not noted stays: it is handed over again, or worked by the host
@@ -251,7 +251,7 @@ static void door_free(HostDoor *door)
     g_clear_pointer(&door->hosts, g_ptr_array_unref);
     lmtp_server_free(door->server);
     tls_door_free(door->tls);
-    store_free(door->store);
+    seat_leave(&door->seat);
     spool_free(door->spool);
     g_free(door);
 }
@@ -278,12 +278,12 @@ static bool door_start(Listener *listener, GError **error)
                                .line_length = (size_t)config_integer(config, "lmtp", "line_length")};
     g_autoptr(HostDoor) door = g_new0(HostDoor, 1);
     door->listener = listener;
-    door->config = config;
     door->min_free = config_size(config, "spool", "min_free");
     door->tls = tls_door_new(&files, error);
     door->spool = door->tls ? spool_open(config_string(config, "spool", "directory"), error) : NULL;
     if (!door->spool)
         return false;
+    door->seat = (Seat){.config = config, .spool = door->spool, .deadline = STORE_DEADLINE_PERSON};
     door->server = lmtp_server_new(config_string(config, "site", "hostname"), &limits, &handler, door);
     listener_set_data(listener, g_steal_pointer(&door));
     return true;

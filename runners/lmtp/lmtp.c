@@ -134,6 +134,7 @@ static const char *on_recipient(LmtpSession *session, LmtpRecipient *recipient, 
     Lmtp *lmtp = data;
     const LmtpClient *client = lmtp_session_data(session);
     g_autoptr(GError) error = NULL;
+    lists_keep(lmtp->lists);
     ListAddress *found = recipient->data = lists_find(lmtp->lists, recipient->address, &error);
     if (found && found->takes_reports && !*lmtp_session_transaction(session)->sender)
         found->to = LIST_ADDRESS_BOUNCES;
@@ -217,6 +218,7 @@ static void on_message(LmtpSession *session, LmtpTransaction *transaction, void 
     LmtpJob *job = g_new0(LmtpJob, 1);
     job->client = g_rc_box_acquire(client);
     job->transaction = transaction;
+    lists_keep(lmtp->lists);
     job->entries = entries_new(transaction, peer, &lmtp->site);
     job->commit = (CommitJob){.entries = job->entries->group, .count = job->entries->count, .data = job};
     if (job->entries->count == 0) {

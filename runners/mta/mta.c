@@ -98,6 +98,7 @@ static void answer(MtaClient *client, const SocketmapRequest *request)
         g_autofree char *value = NULL;
         if (strcmp(maps[at].name, request->map) != 0)
             continue;
+        lists_keep(client->mta->lists);
         if (!maps[at].find(client->mta, request->key, &value, &error))
             socketmap_later(client->output, NO_DATABASE);
         else if (value)

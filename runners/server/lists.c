@@ -7,28 +7,24 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "lists/hosts/this_host.h"
+#include "lists/hosts/seat.h"
 #include "mail/address.h"
 #include "net/mx.h"
 #include "store/lists/domain.h"
 #include "store/lists/list.h"
 #include "store/moving/bring.h"
-#include "store/place.h"
 #include "store/store.h"
 #include "switchboard/spool.h"
 
 #define CACHE_LIMIT 10000
 #define CACHE_ADDRESS_MAX 320 /* bytes: no list's address is longer (RFC 5321 4.5.3.1) */
 #define TRUST_US 1000 /* a list that was there this short a time ago is there, and as it was */
-#define REOPEN_US CLOCK_SECOND
 
 struct Lists {
     const Config *config;
     Spool *spool; /* NULL until it was opened */
-    Store *store; /* NULL while the database cannot be used */
+    Seat seat;    /* it comes back, and pauses */
     int64_t version, looked_at;
-    int64_t open_at; /* not before this time */
-    bool refused; /* this host may not use it; the log was told */
     bool away; /* the database's server: what is known is the last that it said */
     GHashTable *known; /* "local@domain" -> List-Id, "" for no such list */
     GHashTable *sizes; /* List-Id -> lists_size_limit() */
@@ -44,6 +40,7 @@ Lists *lists_new(const Config *config)
 {
     Lists *lists = g_new0(Lists, 1);
     lists->config = config;
+    lists->seat = (Seat){.config = config, .deadline = STORE_DEADLINE_DOOR, .pauses = true};
     lists->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     lists->sizes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     lists->systems = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
@@ -58,7 +55,7 @@ void lists_free(Lists *lists)
 {
     if (!lists)
         return;
-    store_free(lists->store);
+    seat_leave(&lists->seat);
     spool_free(lists->spool);
     g_hash_table_unref(lists->known);
     g_hash_table_unref(lists->sizes);
@@ -73,55 +70,38 @@ static void forget(Lists *lists)
     g_hash_table_remove_all(lists->systems);
 }
 
-/* A database of another site has none of the lists, and nothing may be refused for that. */
-static Store *open_store(Lists *lists, GError **error)
+/* A database of another site has none of the lists, and nothing may be refused for that. One that is open is looked at
+ * by refresh(), when what is known of it may be old. */
+void lists_keep(Lists *lists)
 {
+    g_autoptr(GError) why = NULL;
+    bool refused = lists->seat.refused;
+    if (lists->seat.store)
+        return;
     if (!lists->spool)
-        lists->spool = spool_open(config_string(lists->config, "spool", "directory"), error);
-    store_set_opening_deadline(STORE_DEADLINE_DOOR);
-    g_autoptr(Store) store = lists->spool ? store_open_configured(lists->config, false, error) : NULL;
-    g_autoptr(GError) refused = NULL;
-    if (!store)
-        return NULL;
-    bool may = this_host_check(store, lists->spool, lists->config, &refused);
-    if (!may && !lists->refused)
-        log_warn("all mail is put off: %s", refused->message);
-    lists->refused = !may;
-    if (may)
-        return g_steal_pointer(&store);
-    g_propagate_error(error, g_steal_pointer(&refused));
-    return NULL;
+        lists->seat.spool = lists->spool = spool_open(config_string(lists->config, "spool", "directory"), NULL);
+    forget(lists);
+    if (lists->spool && seat_keep(&lists->seat, &why))
+        lists->version = store_version(lists->seat.store);
+    else if (lists->seat.refused && !refused)
+        log_warn("all mail is put off: %s", why->message);
 }
 
-Store *lists_store(Lists *lists, GError **error)
+Store *lists_store(const Lists *lists, GError **error)
 {
-    int64_t now = clock_monotonic();
-    if (lists->store)
-        return lists->store;
-    if (now < lists->open_at) {
-        fail(error, FAIL_LATER, "the database could not be used a moment ago");
-        return NULL;
-    }
-    g_autoptr(GError) why = NULL;
-    lists->store = open_store(lists, &why);
-    int64_t took = clock_monotonic() - now; /* for which nobody else was served */
-    lists->open_at = now + took + MAX(REOPEN_US, 4 * took);
-    forget(lists);
-    if (lists->store)
-        lists->version = store_version(lists->store);
-    else
-        fail(error, FAIL_LATER, "%s", why->message);
-    return lists->store;
+    if (!lists->seat.store)
+        fail(error, FAIL_LATER, "the database cannot be used now");
+    return lists->seat.store;
 }
 
 /* Forgets what may be stale, unless the server that would say so is away. False: the database that is open is no longer
  * the site's. An address that is not in it may well be a list's, so nobody is to be refused for good. */
 static bool refresh(Lists *lists, GError **error)
 {
-    if (!store_present(lists->store, error))
+    if (!store_present(lists->seat.store, error))
         return false;
     int64_t version;
-    lists->away = !store_reachable(lists->store) || !store_read_version(lists->store, &version, NULL);
+    lists->away = !store_reachable(lists->seat.store) || !store_read_version(lists->seat.store, &version, NULL);
     if (lists->away) /* or it went away while it was asked */
         return true;
     if (version != lists->version || g_hash_table_size(lists->known) >= CACHE_LIMIT)
@@ -151,10 +131,10 @@ static bool exists_cached(const char *local, const char *domain, bool *exists, c
     known = g_hash_table_lookup(lists->known, address);
     if (known && (*known || !lists->away)) /* a list may have been made since */
         return answer(known, exists, list_id);
-    if (!list_exists(lists->store, local, domain, exists, list_id, error))
+    if (!list_exists(lists->seat.store, local, domain, exists, list_id, error))
         return false;
     g_autofree char *labels = *exists || g_str_is_ascii(domain) ? NULL : mx_domain_normal(domain);
-    if (labels && !list_exists(lists->store, local, labels, exists, list_id, error))
+    if (labels && !list_exists(lists->seat.store, local, labels, exists, list_id, error))
         return false;
     if (strlen(address) <= CACHE_ADDRESS_MAX)
         g_hash_table_insert(lists->known, g_steal_pointer(&address), g_strdup(*exists ? *list_id : ""));
@@ -164,10 +144,10 @@ static bool exists_cached(const char *local, const char *domain, bool *exists, c
 void lists_give_up(Lists *lists, GError *why)
 {
     why->code = FAIL_LATER;
-    if (!store_reachable(lists->store)) /* it comes back by itself, and told the log */
+    if (!store_reachable(lists->seat.store)) /* it comes back by itself, and told the log */
         return;
     log_error("database: %s", why->message);
-    g_clear_pointer(&lists->store, store_free);
+    seat_leave(&lists->seat);
 }
 
 /* Sets *is when the mailbox is one of the role addresses, at a domain of lists. */
@@ -206,7 +186,7 @@ static bool find_system(Lists *lists, const char *list_id, const char **system, 
     char *came_from = NULL;
     const char *known = g_hash_table_lookup(lists->systems, list_id);
     if (!known) {
-        if (!bring_system(lists->store, list_id, &came_from, error))
+        if (!bring_system(lists->seat.store, list_id, &came_from, error))
             return false;
         known = came_from ? came_from : g_strdup("");
         g_hash_table_insert(lists->systems, g_strdup(list_id), (char *)known);
@@ -299,8 +279,8 @@ bool lists_has_domain(Lists *lists, const char *domain, bool *has, GError **erro
     g_autofree char *normal = mx_domain_normal(domain);
     if (!lists_store(lists, error))
         return false;
-    if (store_present(lists->store, &why) &&
-        domain_answers(lists->store, normal ? normal : domain, has, &why))
+    if (store_present(lists->seat.store, &why) &&
+        domain_answers(lists->seat.store, normal ? normal : domain, has, &why))
         return true;
     lists_give_up(lists, why);
     return fail_with(error, &why);
@@ -309,7 +289,7 @@ bool lists_has_domain(Lists *lists, const char *domain, bool *has, GError **erro
 /* The limit as the list's settings say. */
 static bool read_size(Lists *lists, const char *list_id, uint64_t *most, GError **error)
 {
-    g_autoptr(List) list = list_by_id(lists->store, list_id, error);
+    g_autoptr(List) list = list_by_id(lists->seat.store, list_id, error);
     if (list)
         *most = list_refused_size(list);
     return list != NULL;

@@ -7,9 +7,10 @@
  * mta share this, so that they give the same answers. The cache is dropped as soon as another process wrote to the
  * database.
  *
- * A database that cannot be used, or not with this spool (lists/hosts/this_host.h), does not end the process: each
- * look-up fails with FAIL_LATER, and once a second it is opened anew. While the server of a database is away, lists
- * that were asked for before are still found, as they were then.
+ * Call lists_keep() once before the questions of a request. A database that cannot be used, or not with this spool
+ * (lists/hosts/this_host.h), does not end the process: each question fails with FAIL_LATER, and once a second
+ * lists_keep() opens it anew. While the server of a database is away, lists that were asked for before are still found,
+ * as they were then.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -24,6 +25,9 @@ typedef struct Lists Lists;
 Lists *lists_new(const Config *config);
 void lists_free(Lists *lists);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Lists, lists_free)
+
+/* Open the database where it is not open (lists/hosts/seat.h). The log is told once when this host may not use it. */
+void lists_keep(Lists *lists);
 
 /* Return the list and kind of address that a mailbox means; the caller frees it. Where no list has the name, it may be
  * one of [site] role_addresses at a domain of lists: then it means the people who run the site (LIST_ADDRESS_SITE,
@@ -43,8 +47,8 @@ bool lists_has_domain(Lists *lists, const char *domain, bool *has, GError **erro
 
 /* Return the database, for further questions, borrowed until the next call of a function here. NULL, with FAIL_LATER:
  * the database cannot be used. */
-Store *lists_store(Lists *lists, GError **error);
+Store *lists_store(const Lists *lists, GError **error);
 /* Call it when a question to the database of lists_store() failed. The error stays the caller's, and its code becomes
- * FAIL_LATER. The error is logged, and the database is opened anew for the next question. Where the server of the
+ * FAIL_LATER. The error is logged, and the database is opened anew by the next lists_keep(). Where the server of the
  * database is away, neither is done: the connection comes back by itself. */
 void lists_give_up(Lists *lists, GError *why);
