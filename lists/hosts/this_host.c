@@ -11,8 +11,6 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
-#include "base/log.h"
-#include "store/place.h"
 #include "switchboard/meta.h"
 
 #define TEXT_MAX 4096 /* bytes of a file */
@@ -188,19 +186,4 @@ bool this_host_check(Store *store, Spool *spool, const Config *config, GError **
                        .spool = (char *)spool_id(spool, error),
                        .boot = boot};
     return host.spool && may_work(store, spool, &host, &epoch, &said, error);
-}
-
-Store *this_host_store(Store **store, Spool *spool, const Config *config, GError **error)
-{
-    g_autoptr(GError) gone = NULL;
-    if (*store && store_present(*store, &gone))
-        return *store;
-    if (*store)
-        log_warn("%s; opening it anew", gone->message);
-    g_clear_pointer(store, store_free);
-    store_set_opening_deadline(STORE_DEADLINE_PERSON);
-    g_autoptr(Store) opened = store_open_configured(config, false, error);
-    if (opened && this_host_check(opened, spool, config, error))
-        *store = g_steal_pointer(&opened);
-    return *store;
 }

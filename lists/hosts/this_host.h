@@ -66,8 +66,3 @@ bool this_host_check_site(Store *store, Spool *spool, GError **error);
  * same spool or has the same name: FAIL_LATER and FAIL_CONFIG as from host_may_work(). FAIL_CONFIG also: the host was
  * started with another copy of this spool after it ran with this one. */
 bool this_host_check(Store *store, Spool *spool, const Config *config, GError **error);
-
-/* Return an open database, for servers that keep it open between requests: *store if it is open and still there, else
- * the configured one, opened into *store after this_host_check(). The caller frees *store in the end. NULL: *store is
- * NULL too, and *error is that of store_open_configured() or this_host_check(). */
-Store *this_host_store(Store **store, Spool *spool, const Config *config, GError **error);
