@@ -189,8 +189,8 @@ def contents(instance):
     """All that a trial must not change: rows, entries of queues, files of the archive."""
     rows = {}
     with instance.database() as database:
-        for table in ("list", "list_setting", "member", "message_id", "pace", "held", "ban", "header_match", "answer",
-                      "account", "autoresponse", "stranger", "effect", "outbox", "pending", "ticket"):
+        for table in ("list", "list_setting", "member", "message_id", "pace", "held", "ban", "header_match", "account",
+                      "autoresponse", "stranger", "effect", "outbox", "pending", "ticket"):
             found = database.execute(f"SELECT * FROM {table}").fetchall()
             rows[table] = sorted(repr([bytes(value) if isinstance(value, memoryview) else value for value in row])
                                  for row in found)
