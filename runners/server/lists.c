@@ -18,6 +18,7 @@
 
 #define CACHE_LIMIT 10000
 #define CACHE_ADDRESS_MAX 320 /* bytes: no list's address is longer (RFC 5321 4.5.3.1) */
+#define SPOOL_PAUSE CLOCK_SECOND
 #define TRUST_US 1000 /* a list that was there this short a time ago is there, and as it was */
 
 struct Lists {
@@ -25,15 +26,16 @@ struct Lists {
     Spool *spool; /* NULL until it was opened */
     Seat seat;    /* it comes back, and pauses */
     int64_t version, looked_at;
-    bool away; /* the database's server: what is known is the last that it said */
-    GHashTable *known; /* "local@domain" -> List-Id, "" for no such list */
-    GHashTable *sizes; /* List-Id -> lists_size_limit() */
+    bool away;           /* the database's server: what is known is the last that it said */
+    GHashTable *known;   /* "local@domain" -> List-Id, "" for no such list */
+    GHashTable *sizes;   /* List-Id -> lists_size_limit() */
     GHashTable *systems; /* List-Id -> bring_system(), "" for none */
     char delimiter;
     bool takes_requests; /* somebody works the queue command */
     const char *site_owner;
     const char *const *roles;
     bool told; /* that the mail for them is refused */
+    bool said; /* why the database that is not open cannot be used */
 };
 
 Lists *lists_new(const Config *config)
@@ -75,16 +77,21 @@ static void forget(Lists *lists)
 void lists_keep(Lists *lists)
 {
     g_autoptr(GError) why = NULL;
-    bool refused = lists->seat.refused;
-    if (lists->seat.store)
+    Seat *seat = &lists->seat;
+    bool refused = seat->refused;
+    int64_t now = clock_monotonic();
+    if (seat->store || now < seat->open_at)
         return;
-    if (!lists->spool)
-        lists->seat.spool = lists->spool = spool_open(config_string(lists->config, "spool", "directory"), NULL);
     forget(lists);
-    if (lists->spool && seat_keep(&lists->seat, &why))
-        lists->version = store_version(lists->seat.store);
-    else if (lists->seat.refused && !refused)
+    if (!lists->spool) {
+        seat->spool = lists->spool = spool_open(config_string(lists->config, "spool", "directory"), &why);
+        seat->open_at = lists->spool ? 0 : now + SPOOL_PAUSE;
+    }
+    if (lists->spool && seat_keep(seat, &why))
+        lists->version = store_version(seat->store);
+    else if (!lists->said || (seat->refused && !refused))
         log_warn("all mail is put off: %s", why->message);
+    lists->said = !seat->store;
 }
 
 Store *lists_store(const Lists *lists, GError **error)
@@ -170,7 +177,8 @@ static bool find_site(Lists *lists, const char *mailbox, ListAddress **found, GE
         return false;
     if (is && owner_is && !lists->told)
         log_warn("mail for %s is refused, because [site] site_owner is an address of the kind itself, at a domain of "
-                 "lists: the mail would come back for ever; give the site an owner elsewhere", mailbox);
+                 "lists: the mail would come back for ever; give the site an owner elsewhere",
+                 mailbox);
     lists->told = lists->told || (is && owner_is);
     if (!is || owner_is)
         return true;

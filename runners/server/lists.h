@@ -26,7 +26,8 @@ Lists *lists_new(const Config *config);
 void lists_free(Lists *lists);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Lists, lists_free)
 
-/* Open the database where it is not open (lists/hosts/seat.h). The log is told once when this host may not use it. */
+/* Open the database where it is not open (lists/hosts/seat.h). The log is told once why it, or the spool, cannot be
+ * opened, and once more when this host may not use it. */
 void lists_keep(Lists *lists);
 
 /* Return the list and kind of address that a mailbox means; the caller frees it. Where no list has the name, it may be
