@@ -454,72 +454,14 @@ static void *read_fresh(Query *query)
 /* Did a source make the membership, by whatever address? */
 #define MADE "(SELECT max(o.made) FROM member_source o WHERE o.member = COALESCE(" OTHER("member") ", " THERE "))"
 
-#define FRESH                                                                                                          \
-    "SELECT l.folded, l.email, l.name, " THERE ", " OTHER(                                                             \
-        "member") ", " MADE ", "                                                                                       \
-                  "(SELECT count(*) FROM source_left x WHERE x.list = $1 AND x.folded = l.folded), " LOGGED(           \
-                      "made_at") ", " LOGGED("after") ", " KNOWN("key") ", " KNOWN("person") ", " KNOWN("email") " FR" \
-                                                                                                                 "OM " \
-                                                                                                                 "sou" \
-                                                                                                                 "rce" \
-                                                                                                                 "_li" \
-                                                                                                                 "ne " \
-                                                                                                                 "l "  \
-                                                                                                                 "WHE" \
-                                                                                                                 "RE " \
-                                                                                                                 "l."  \
-                                                                                                                 "fol" \
-                                                                                                                 "ded" \
-                                                                                                                 " > " \
-                                                                                                                 "$3 " \
-                                                                                                                 "AND" \
-                                                                                                                 " ("  \
-                                                                                                                 "SEL" \
-                                                                                                                 "ECT" \
-                                                                                                                 " co" \
-                                                                                                                 "unt" \
-                                                                                                                 "(*)" \
-                                                                                                                 " FR" \
-                                                                                                                 "OM " \
-                                                                                                                 "mem" \
-                                                                                                                 "ber" \
-                                                                                                                 "_so" \
-                                                                                                                 "urc" \
-                                                                                                                 "e "  \
-                                                                                                                 "s "  \
-                                                                                                                 "WHE" \
-                                                                                                                 "RE " \
-                                                                                                                 "s."  \
-                                                                                                                 "lis" \
-                                                                                                                 "t "  \
-                                                                                                                 "= "  \
-                                                                                                                 "$1 " \
-                                                                                                                 "AND" \
-                                                                                                                 " s." \
-                                                                                                                 "fol" \
-                                                                                                                 "ded" \
-                                                                                                                 " = " \
-                                                                                                                 "l."  \
-                                                                                                                 "fol" \
-                                                                                                                 "ded" \
-                                                                                                                 " AN" \
-                                                                                                                 "D "  \
-                                                                                                                 "s."  \
-                                                                                                                 "sou" \
-                                                                                                                 "rce" \
-                                                                                                                 " = " \
-                                                                                                                 "$2)" \
-                                                                                                                 " = " \
-                                                                                                                 "0 "  \
-                                                                                                                 "ORD" \
-                                                                                                                 "ER " \
-                                                                                                                 "BY " \
-                                                                                                                 "l."  \
-                                                                                                                 "fol" \
-                                                                                                                 "ded" \
-                                                                                                                 " LI" \
-                                                                                                                 "MIT" \
-                                                                                                                 " $4"
+/* clang-format off */
+#define FRESH \
+    "SELECT l.folded, l.email, l.name, " THERE ", " OTHER("member") ", " MADE ", " \
+    "(SELECT count(*) FROM source_left x WHERE x.list = $1 AND x.folded = l.folded), " LOGGED("made_at") ", " \
+    LOGGED("after") ", " KNOWN("key") ", " KNOWN("person") ", " KNOWN("email") " FROM source_line l " \
+    "WHERE l.folded > $3 AND (SELECT count(*) FROM member_source s WHERE s.list = $1 AND s.folded = l.folded AND " \
+    "s.source = $2) = 0 ORDER BY l.folded LIMIT $4"
+/* clang-format on */
 
 GPtrArray *source_stage_fresh(SourceStage *stage, GError **error)
 {
