@@ -74,8 +74,9 @@ bool rest_commit(Call *call, Work *work)
     if (work_commit(work, call->rest->spool, &error))
         return true;
     if (work_is_unknown(work)) /* a program that tries again unseen would take "exists already" for a fault */
-        refuse_for_now(call, error, "The connection to the database was lost just when the change was written, so it "
-                                    "may have been made or not; look before you try again");
+        refuse_for_now(call, error,
+                       "The connection to the database was lost just when the change was written, so it "
+                       "may have been made or not; look before you try again");
     else
         cannot(call, error);
     return false;
@@ -93,10 +94,10 @@ void rest_fail(Call *call, GError *error)
 {
     if (!error && call->answered)
         return;
-    int status = g_error_matches(error, FAIL, FAIL_MISSING) ? 404
+    int status = g_error_matches(error, FAIL, FAIL_MISSING)                                             ? 404
                  : g_error_matches(error, FAIL, FAIL_EXISTS) || g_error_matches(error, FAIL, FAIL_RACE) ? 409
-                 : g_error_matches(error, FAIL, FAIL_NEVER) ? 400
-                                                            : 503;
+                 : g_error_matches(error, FAIL, FAIL_NEVER)                                             ? 400
+                                                                                                        : 503;
     if (status == 503) {
         cannot(call, error);
         return;
@@ -240,7 +241,7 @@ static void dispatch_metrics(Call *call)
 /* The sender of a request, as its credentials say. */
 typedef struct RestSender {
     GuardVerdict verdict;
-    char *user;      /* of the password file; NULL: a token, or nobody */
+    char *user; /* of the password file; NULL: a token, or nobody */
     Token *token;
     GError *trouble; /* with GUARD_TROUBLE: why a token cannot be judged; NULL: it is the file of passwords */
 } RestSender;
@@ -304,8 +305,9 @@ static bool let_in(Call *call, RestSender *sender)
         answer_refusal(call, 429, "Too many wrong passwords came from this address; try again in a minute");
         return false;
     case GUARD_TROUBLE:
-        if (sender->trouble)
-            rest_fail(call, g_steal_pointer(&sender->trouble));
+        call->path = g_strdup(http_path(call->http)); /* of the line in the log */
+        if (sender->trouble) /* nobody knows yet who asks, nor whether what is asked for is there */
+            cannot(call, g_steal_pointer(&sender->trouble));
         else
             answer_refusal(call, 503, "The passwords cannot be read; the log of the runner rest says why");
         return false;
@@ -361,8 +363,7 @@ static bool rest_start(Http *http, GError **error)
         return false;
     /* A database that is away for a while keeps nobody from an answer: it is 503 until then. */
     g_autoptr(GError) away = NULL;
-    rest->seat = (Seat){
-        .config = config, .spool = rest->spool, .deadline = STORE_DEADLINE_PERSON, .settles = true};
+    rest->seat = (Seat){.config = config, .spool = rest->spool, .deadline = STORE_DEADLINE_PERSON, .settles = true};
     if (!seat_keep(&rest->seat, &away) && !g_error_matches(away, FAIL, FAIL_LATER))
         return fail_with(error, &away);
     if (away)
@@ -381,6 +382,11 @@ static void rest_stop(Http *http)
     g_free(door);
 }
 
-const HttpSpec rest_spec = {
-    .name = "rest", .section = SECTION, .start = rest_start, .judge = judge, .may_send = may_send,
-    .sender_free = sender_free, .handle = handle, .stop = rest_stop};
+const HttpSpec rest_spec = {.name = "rest",
+                            .section = SECTION,
+                            .start = rest_start,
+                            .judge = judge,
+                            .may_send = may_send,
+                            .sender_free = sender_free,
+                            .handle = handle,
+                            .stop = rest_stop};

@@ -109,10 +109,15 @@ static void test_head(void)
 /* "/3.1/lists/bee.example.org/member/una@example.net" for a path of a table; g_free(). */
 static char *filled(const char *pattern)
 {
-    static const char *const values[][2] = {
-        {"{list}", "bee.example.org"},   {"{mail_host}", "example.org"},      {"{user}", "una@example.net"},
-        {"{email}", "una@example.net"},  {"{address}", "una@example.net"},    {"{role}", "member"},
-        {"{queue}", "in"},               {"{attribute}", "acceptable_aliases"}, {"{position}", "0"}};
+    static const char *const values[][2] = {{"{list}", "bee.example.org"},
+                                            {"{mail_host}", "example.org"},
+                                            {"{user}", "una@example.net"},
+                                            {"{email}", "una@example.net"},
+                                            {"{address}", "una@example.net"},
+                                            {"{role}", "member"},
+                                            {"{queue}", "in"},
+                                            {"{attribute}", "acceptable_aliases"},
+                                            {"{position}", "0"}};
     GString *path = g_string_new("/3.1/");
     g_string_append(path, pattern);
     for (size_t at = 0; at < G_N_ELEMENTS(values); at++)
@@ -171,8 +176,8 @@ static char *shown(const char *path, const char *host, const char *name)
 
 static void test_versions(void)
 {
-    HttpCall made = {.verb = "POST", .path = "/3.1/users", .credentials = RIGHT, .host = "x",
-                     .query = "email=anne@example.org"};
+    HttpCall made = {
+        .verb = "POST", .path = "/3.1/users", .credentials = RIGHT, .host = "x", .query = "email=anne@example.org"};
     rest_frame_handle(&made);
     g_assert_cmpint(made.status, ==, 201);
     g_autofree char *new_id = shown("/3.1/users/anne@example.org", "x", "user_id");
@@ -245,10 +250,14 @@ static void test_strangers(void)
 {
     static const struct {
         const char *verb, *path;
-    } cases[] = {{"GET", "/3.1/lists"},  {"GET", "/3.1/nope"},
-                 {"GET", "/nope"},       {"OPTIONS", "/3.1/lists"},
-                 {"BREW", "/3.1/lists"}, {"GET", "/metrics"},
-                 {"GET", "/3.1"},        {"POST", "/3.1/domains?mail_host=x.org"},
+    } cases[] = {{"GET", "/3.1/lists"},
+                 {"GET", "/3.1/nope"},
+                 {"GET", "/nope"},
+                 {"OPTIONS", "/3.1/lists"},
+                 {"BREW", "/3.1/lists"},
+                 {"GET", "/metrics"},
+                 {"GET", "/3.1"},
+                 {"POST", "/3.1/domains?mail_host=x.org"},
                  {"GET", "/3.1/lists?count=%ff"}};
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++)
         g_assert_cmpint(status_for(NULL, "192.0.2.1", cases[at].verb, cases[at].path), ==, 401);
@@ -286,8 +295,8 @@ static void test_database_away(void)
 /* "Bearer lrt_..."; g_free(). */
 static char *make_token(Store *store, const char *verbs, const char *lists, bool metrics)
 {
-    const Token like = {.name = (char *)"", .verbs = (char *)verbs, .lists = (char *)lists, .domains = (char *)"",
-                        .metrics = metrics};
+    const Token like = {
+        .name = (char *)"", .verbs = (char *)verbs, .lists = (char *)lists, .domains = (char *)"", .metrics = metrics};
     return rest_frame_token(store, &like);
 }
 
@@ -302,6 +311,23 @@ static void spoil(Store *store, const char *field, bool expired)
     token->expires_at = clock_now() - CLOCK_SECOND;
     if (expired)
         assert_ok(token_add(store, token, &error), error);
+}
+
+/* Whether a token is right cannot be said then. What it asks for may well be there, and where the database lies is not
+ * for strangers. */
+static void test_token_without_database(void)
+{
+    g_autoptr(Store) store = rest_frame_store();
+    g_autofree char *all = make_token(store, "", "", false);
+    HttpCall call = {.verb = "GET", .path = "/3.1/domains", .credentials = all};
+    g_assert_cmpint(status_for(all, NULL, "GET", "/3.1/domains"), ==, 200);
+    rest_frame_hide(true);
+    rest_frame_handle(&call);
+    rest_frame_hide(false);
+    g_assert_cmpint(call.status, ==, 503);
+    g_assert_null(strstr(call.text->str, "database"));
+    http_call_clear(&call);
+    g_assert_cmpint(status_for(all, NULL, "GET", "/3.1/domains"), ==, 200);
 }
 
 static void test_tokens(void)
@@ -381,6 +407,7 @@ SUITE("rest/rest")
     g_test_add_func("/rest/strangers", test_strangers);
     g_test_add_func("/rest/database away", test_database_away);
     g_test_add_func("/rest/tokens", test_tokens);
+    g_test_add_func("/rest/token without database", test_token_without_database);
     g_test_add_func("/rest/guessing", test_guessing);
     int code = g_test_run();
     rest_frame_close();
