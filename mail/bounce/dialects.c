@@ -269,7 +269,7 @@ static bool exchange_read(Report *report)
 
 static const Section outlook_lists[] = {
     {SECTION_LIST, "delivery has failed to these recipients or groups:", "failed"},
-    {SECTION_LIST, "delivery has failed to these recipients or distribution outlook_lists:", "failed"},
+    {SECTION_LIST, "delivery has failed to these recipients or distribution lists:", "failed"},
     {SECTION_LIST, "de la remise pour ces destinataires ou groupes :", "failed"},
     {SECTION_LIST, "oder verteilerlisten:", "failed"},
     {SECTION_LIST, "a estos destinatarios o grupos:", "failed"},

@@ -99,6 +99,10 @@ static void test_dialects(void)
                 "did not reach the following recipient(s):\n\nc=US;a= ;p=X;dda:SMTP=joe@example.com; on Fri\n"
                 "    The recipient name is not recognized\n",
                 "bounce: joe@example.com permanent  user-unknown");
+    assert_told("From: postmaster@x.example\nSubject: Undeliverable: x\n\n"
+                "Delivery has failed to these recipients or distribution lists:\n\n"
+                "joe@example.com\nThe mailbox is full.\n\nann@example.com\nThe recipient was not found.\n",
+                "bounce: joe@example.com permanent  mailbox-full, ann@example.com permanent  user-unknown");
 }
 
 static void test_delays(void)
