@@ -55,7 +55,7 @@ DIGITS = "abcdefghijklmnopqrstuvwxyz234567"
 
 
 def brief(list_name, key):
-    """The short name as store/lists/list_short.c describes it."""
+    """The short name as store/lists/list.c describes it."""
     word = "".join(letter for letter in list_name if letter.isalnum())[:16]
     return f"{word}.{''.join(DIGITS[key >> 5 * place & 31] for place in reversed(range(13)))}"
 

@@ -113,7 +113,7 @@ def test_backup_restore_upgrade(instances, sink, tmp_path):
     assert got(sink) == ["news.2@example.net", "news.3@example.net", "talk.1@example.net", "talk.3@example.net"]
     assert instance.spool.with_name("spool.lost").is_dir()
     admin.give("Upgrade", "listrunner")
-    admin.gave_all("Upgrade", but=("apt",))  # t/package.t and etc/debian/tests install packages
+    admin.gave_all("Upgrade", but=("apt",))  # .ci/package-trial and etc/debian/tests install packages
 
 
 @pytest.mark.sqlite
