@@ -74,57 +74,43 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
 
 /* ---- changing ---- */
 
-typedef bool ChangeOne(Work *work, int64_t number, GError **error);
-
 typedef struct ScheduledChange {
-    ChangeOne *change;
+    bool (*change)(Work *work, int64_t number, GError **error); /* NULL: the post gets the time of --at */
     const char *past;
 } ScheduledChange;
 
+static int64_t due; /* as --at has it; 0: at once */
+
 static char *change_one(Work *work, int64_t number, void *data, GError **error)
 {
-    const ScheduledChange *change = data;
-    return change->change(work, number, error) ? g_strdup("") : NULL;
-}
-
-static int run_numbers(Site *site, char **argv, DecideOne *one, const char *past, void *data, GError **error)
-{
-    WorkPlace place;
-    g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    for (char **text = argv; *text; text++) {
-        int64_t number;
-        if (!decide_number(*text, "a scheduled post", LISTER, &number, error))
-            return TOOL_USAGE;
-        g_array_append_val(numbers, number);
-    }
-    return work_place_open(&place, site, error) ? decide_each(&place, numbers, "scheduled", past, one, data)
-                                                : TOOL_LATER;
+    const ScheduledChange *kind = data;
+    if (kind->change)
+        return kind->change(work, number, error) ? g_strdup("") : NULL;
+    if (!scheduled_post_move(work, number, due, error))
+        return NULL;
+    g_autofree char *time = clock_text(due);
+    return due == 0 ? g_strdup(" to now, and so sent") : g_strdup_printf(" to %s", time);
 }
 
 static int run_change(Site *site, const void *kind, char **argv, GError **error)
 {
     const ScheduledChange *change = kind;
-    return run_numbers(site, argv, change_one, change->past, (void *)(uintptr_t)change, error);
-}
-
-static char *move_one(Work *work, int64_t number, void *data, GError **error)
-{
-    const int64_t *due = data;
-    if (!scheduled_post_move(work, number, *due, error))
-        return NULL;
-    g_autofree char *time = clock_text(*due);
-    return *due == 0 ? g_strdup(" to now, and so sent") : g_strdup_printf(" to %s", time);
-}
-
-static int run_move(Site *site, int argc, char **argv, GError **error)
-{
-    int64_t due;
+    WorkPlace place;
     g_autoptr(GError) wrong = NULL;
-    if (!at_given)
+    g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    if (!change->change && !at_given)
         return command_usage(error, "--at is missing: the time at which the posts are to be sent");
-    if (!send_at_read_ahead(at_given, clock_now(), &due, &wrong))
+    if (!change->change && !send_at_read_ahead(at_given, clock_now(), &due, &wrong))
         return command_usage(error, "--at: %s", wrong->message);
-    return run_numbers(site, argv, move_one, "moved", &due, error);
+    for (; *argv; argv++) {
+        int64_t number;
+        if (!decide_number(*argv, "a scheduled post", LISTER, &number, error))
+            return TOOL_USAGE;
+        g_array_append_val(numbers, number);
+    }
+    if (!work_place_open(&place, site, error))
+        return TOOL_LATER;
+    return decide_each(&place, numbers, "scheduled", change->past, change_one, (void *)(uintptr_t)change);
 }
 
 static const GOptionEntry ls_options[] = {
@@ -180,7 +166,8 @@ static const Command move = {
     .least = 1,
     .most = -1,
     .options = move_options,
-    .run = run_move,
+    .run_kind = run_change,
+    .kind = &(const ScheduledChange){NULL, "moved"},
 };
 
 static const Command drop = {
