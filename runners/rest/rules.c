@@ -11,33 +11,36 @@
 #include "runners/rest/resources.h"
 #include "store/people/ban.h"
 
-/* Of which list the path speaks. */
+/* The bans that the path speaks of. */
 typedef struct BanScope {
-    List *list;        /* NULL: of all */
-    const char *email; /* the segment behind; NULL: none */
-    char *base;        /* "bans", "lists/ant.example.com/bans" */
+    const Call *call;
+    List *list;          /* NULL: they are the site's */
+    const char *list_id; /* of the list, or NULL */
+    const char *email;   /* the segment behind; NULL: none */
+    char *base;          /* "bans", "lists/ant.example.com/bans" */
+    Page page;           /* of a collection */
 } BanScope;
 
 static void scope_clear(BanScope *scope)
 {
     list_free(scope->list);
     g_free(scope->base);
+    page_clear(&scope->page);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(BanScope, scope_clear)
 
+/* False: 404 or 503 was answered. */
 static bool read_scope(Call *call, BanScope *scope)
 {
     bool of_list = call->route->of == OF_LIST;
-    *scope = (BanScope){.list = of_list ? rest_list(call) : NULL, .email = call->args[of_list ? 1 : 0]};
+    scope->call = call;
+    scope->list = of_list ? rest_list(call) : NULL;
     if (of_list && !scope->list)
         return false;
-    scope->base = of_list ? g_strdup_printf("lists/%s/bans", scope->list->list_id) : g_strdup("bans");
+    scope->list_id = of_list ? scope->list->list_id : NULL;
+    scope->email = call->args[of_list ? 1 : 0];
+    scope->base = of_list ? g_strdup_printf("lists/%s/bans", scope->list_id) : g_strdup("bans");
     return true;
-}
-
-static const char *list_id_of(const BanScope *scope)
-{
-    return scope->list ? scope->list->list_id : NULL;
 }
 
 /* As Mailman writes it: of a pattern all is encoded, in an address the @ stays. g_free() */
@@ -46,27 +49,21 @@ static char *ban_segment(const char *email)
     return g_uri_escape_string(email, *email == '^' ? NULL : "@", false);
 }
 
-static json_t *ban_json(const Call *call, const BanScope *scope, const char *email)
+static json_t *ban_json(const BanScope *scope, const char *email)
 {
     g_autofree char *name = ban_segment(email);
-    json_t *object =
-        json_pack("{so so}", "email", json_words(email), "self_link", json_link(call, "%s/%s", scope->base, name));
+    json_t *object = json_pack("{so so}", "email", json_words(email), "self_link",
+                               json_link(scope->call, "%s/%s", scope->base, name));
     if (scope->list)
-        json_object_set_new(object, "list_id", json_words(scope->list->list_id));
+        json_object_set_new(object, "list_id", json_words(scope->list_id));
     return object;
 }
 
-typedef struct BanWalk {
-    const Call *call;
-    const BanScope *scope;
-    Page page;
-} BanWalk;
-
 static bool add(const Ban *ban, void *data)
 {
-    BanWalk *walk = data;
-    if (page_takes(&walk->page))
-        page_add(&walk->page, ban_json(walk->call, walk->scope, ban->email));
+    BanScope *scope = data;
+    if (page_takes(&scope->page))
+        page_add(&scope->page, ban_json(scope, ban->email));
     return true;
 }
 
@@ -74,11 +71,9 @@ static void get_bans(Call *call)
 {
     g_auto(BanScope) scope = {0};
     GError *error = NULL;
-    BanWalk walk = {.call = call, .scope = &scope};
-    if (page_begin(call, "", "", &walk.page) && read_scope(call, &scope))
-        ban_each(call->store, list_id_of(&scope), add, &walk, &error);
-    answer_page(call, NULL, &walk.page, &error);
-    page_clear(&walk.page);
+    if (page_begin(call, "", "", &scope.page) && read_scope(call, &scope))
+        ban_each(call->store, scope.list_id, add, &scope, &error);
+    answer_page(call, NULL, &scope.page, &error);
 }
 
 static void post_ban(Call *call)
@@ -110,12 +105,11 @@ static void get_ban(Call *call)
     g_autofree char *by = NULL;
     if (!read_scope(call, &scope))
         return;
-    const char *list_id = list_id_of(&scope);
-    if (!ban_find(call->store, list_id, scope.email, &is, &error) ||
-        (!is && strchr(scope.email, '@') && !ban_check(call->store, list_id, scope.email, NULL, &by, &error)))
+    if (!ban_find(call->store, scope.list_id, scope.email, &is, &error) ||
+        (!is && strchr(scope.email, '@') && !ban_check(call->store, scope.list_id, scope.email, NULL, &by, &error)))
         rest_fail(call, error);
     else if (is || by)
-        answer_json(call, 200, ban_json(call, &scope, scope.email));
+        answer_json(call, 200, ban_json(&scope, scope.email));
     else
         answer_refusal(call, 404, "Email is not banned: %s", scope.email);
 }
@@ -174,40 +168,25 @@ static char *text_or_null(const Call *call, const char *name)
     return form_is_empty(call, name) ? NULL : g_strdup(form_text(call, name));
 }
 
-/* Walk the rows of the list that have what the parameters ask for. */
-static void walk(Call *call, const List *list, Page *page, GError **error)
+/* Answer with the rows of the list; below .../find with those that have what the parameters ask for. */
+static void get_matches(Call *call)
 {
+    g_auto(Page) page = {0};
+    GError *error = NULL;
+    bool finds = g_str_has_suffix(call->route->path, "/find");
+    bool fine = page_begin(call, "", finds ? "header action tag" : "", &page) && action_allowed(call);
     const char *header = form_text(call, "header"), *action = form_text(call, "action"), *tag = form_text(call, "tag");
-    g_autoptr(GPtrArray) all = header_match_all(call->store, list->list_id, error);
+    g_autoptr(List) list = fine ? rest_list(call) : NULL;
+    g_autoptr(GPtrArray) all = list ? header_match_all(call->store, list->list_id, &error) : NULL;
     for (guint i = 0; all && i < all->len; i++) {
         const HeaderMatch *match = all->pdata[i];
         bool fits = (!header || !*header || g_ascii_strcasecmp(header, match->header) == 0) &&
                     (!action || !*action || (match->target && g_ascii_strcasecmp(action, match->target) == 0)) &&
                     (!tag || !*tag || g_strcmp0(tag, match->tag) == 0);
-        if (fits && page_takes(page))
-            page_add(page, match_json(call, list, match));
+        if (fits && page_takes(&page))
+            page_add(&page, match_json(call, list, match));
     }
-}
-
-static void get_matches(Call *call)
-{
-    g_auto(Page) page = {0};
-    GError *error = NULL;
-    g_autoptr(List) list = page_of_list(call, &page);
-    if (list)
-        walk(call, list, &page, &error);
-    answer_page(call, NULL, &page, &error);
-}
-
-static void find_matches(Call *call)
-{
-    g_auto(Page) page = {0};
-    GError *error = NULL;
-    bool fine = page_begin(call, "", "header action tag", &page) && action_allowed(call);
-    g_autoptr(List) list = fine ? rest_list(call) : NULL;
-    if (list)
-        walk(call, list, &page, &error);
-    if (list && !error && page.total == 0)
+    if (finds && all && page.total == 0)
         answer_refusal(call, 404, "Could not find any HeaderMatch for provided search options");
     answer_page(call, NULL, &page, &error);
 }
@@ -341,8 +320,8 @@ const RestRoute rest_header_matches[] = {
     {"GET", "lists/{list}/header-matches", OF_LIST, MAY_LIST, match_fields, get_matches, NULL},
     {"POST", "lists/{list}/header-matches", OF_LIST, MAY_LIST, match_fields, post_match, NULL},
     {"DELETE", "lists/{list}/header-matches", OF_LIST, MAY_LIST, match_fields, delete_matches, NULL},
-    {"GET", "lists/{list}/header-matches/find", OF_LIST, MAY_LIST, match_fields, find_matches, NULL},
-    {"POST", "lists/{list}/header-matches/find", OF_LIST, MAY_LIST, match_fields, find_matches, NULL},
+    {"GET", "lists/{list}/header-matches/find", OF_LIST, MAY_LIST, match_fields, get_matches, NULL},
+    {"POST", "lists/{list}/header-matches/find", OF_LIST, MAY_LIST, match_fields, get_matches, NULL},
     {"GET", "lists/{list}/header-matches/{position}", OF_LIST, MAY_LIST, match_fields, get_match, NULL},
     {"PATCH", "lists/{list}/header-matches/{position}", OF_LIST, MAY_LIST, match_fields, change_match, NULL},
     {"PUT", "lists/{list}/header-matches/{position}", OF_LIST, MAY_LIST, match_fields, change_match, NULL},
