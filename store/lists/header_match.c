@@ -39,7 +39,7 @@ static bool allowed(const HeaderMatch *match, GError **error)
     if (!*match->header)
         return fail(error, FAIL_NEVER, "the name of the header field is empty");
     Action action;
-    if (match->target && !action_parse(match->target, &action))
+    if (match->target && (!action_parse(match->target, &action) || action == ACTION_UNSET))
         return fail(error, FAIL_NEVER, "\"%s\" is no action; allowed are hold, reject, discard, accept and defer",
                     match->target);
     return pattern_valid(match->pattern, error);

@@ -70,7 +70,8 @@ static void test_refused(Fixture *fixture, const void *data)
     static const struct {
         const char *header, *pattern, *target;
     } never[] = {{"", "a", NULL},  {"X Spam", "a", NULL}, {"X:", "a", NULL},   {"\303\274", "a", NULL},
-                 {"X", "(", NULL}, {"X", "\xff", NULL},   {"X", "a", "Ho ld"}, {"X", "a", ""}};
+                 {"X", "(", NULL}, {"X", "\xff", NULL},   {"X", "a", "Ho ld"}, {"X", "a", ""},
+                 {"X", "a", "unset"}};
     for (size_t at = 0; at < G_N_ELEMENTS(never); at++) {
         g_assert_false(add(fixture, LIST, -1, ROW(never[at].header, never[at].pattern, never[at].target, NULL),
                            &error));
