@@ -9,6 +9,7 @@
 #include "runners/web/desk.h"
 #include "runners/web/desk_try.h"
 #include "store/lists/header_match.h"
+#include "store/lists/list_choice.h"
 #include "store/people/ban.h"
 
 #define TICKED "lift-"
@@ -114,8 +115,6 @@ static void post_bans(WebCall *call)
 
 /* ---- header fields ---- */
 
-static const char *const targets[] = {"hold", "reject", "discard", "accept", "defer"};
-
 /* A button names its row by place and content, since places move: "2.4f0c...". g_free() */
 static char *row_mark(const HeaderMatch *row)
 {
@@ -146,8 +145,8 @@ static void show_rows(Desk *desk, int status, json_t *view)
         desk_set_line(shown, "target", row->target);
         json_array_append_new(rows, shown);
     }
-    for (size_t i = 0; i < G_N_ELEMENTS(targets); i++)
-        json_array_append_new(choices, json_string(targets[i]));
+    for (Action action = ACTION_HOLD; action <= ACTION_DEFER; action++)
+        json_array_append_new(choices, json_string(action_text(action)));
     desk_page(desk, status, "desk_header_matches", view);
 }
 
@@ -164,11 +163,6 @@ static bool add_row(const Desk *desk, Work *work, GError **error)
     WebCall *call = desk->call;
     const char *target = web_field(call, "target");
     g_autoptr(HeaderMatch) row = g_new0(HeaderMatch, 1);
-    bool known = !*target;
-    for (size_t i = 0; i < G_N_ELEMENTS(targets); i++)
-        known = known || strcmp(target, targets[i]) == 0;
-    if (!known)
-        return fail(error, FAIL_NEVER, "\"%s\" is no action", target);
     row->list_id = g_strdup(desk->list->list_id);
     row->position = -1;
     row->header = g_ascii_strdown(web_field(call, "header"), -1);
