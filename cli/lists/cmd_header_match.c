@@ -85,8 +85,7 @@ static int run_remove(Site *site, int argc, char **argv, GError **error)
 
 static const GOptionEntry add_options[] = {
     {"list", 0, 0, G_OPTION_ARG_STRING, &list_name, "only for this list, not the whole site", "LIST"},
-    {"action", 0, 0, G_OPTION_ARG_STRING, &action, "what happens to the post; default: it is held",
-     "hold|reject|discard|accept|defer"},
+    {"action", 0, 0, G_OPTION_ARG_STRING, &action, "what happens to the post; default: it is held", ACTION_WORDS("|")},
     {"tag", 0, 0, G_OPTION_ARG_STRING, &tag, "a word to find it again by", "TAG"},
     {"at", 0, 0, G_OPTION_ARG_INT64, &position, "where it goes, from 0; default: behind the others", "POSITION"},
     G_OPTION_ENTRY_NULL,

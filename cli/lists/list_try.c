@@ -405,7 +405,7 @@ static const GOptionEntry try_options[] = {
      "already; may be repeated",
      "'FIELD: PATTERN'"},
     {"action", 0, 0, G_OPTION_ARG_STRING, &action, "what --header-match does with a post; default: it is held",
-     "hold|reject|discard|accept|defer"},
+     ACTION_WORDS("|")},
     G_OPTION_ENTRY_NULL,
 };
 

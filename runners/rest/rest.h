@@ -111,7 +111,7 @@ bool form_is_empty(const Call *call, const char *name);
 bool form_choice(Call *call, const char *name, const char *choices, int *value);
 /* Choices for form_choice(), in the order of the values of Role, Action, DeliveryMode and DeliveryStatus. */
 #define FORM_ROLES "member, owner, moderator, nonmember"
-#define FORM_ACTIONS "hold, reject, discard, accept, defer"
+#define FORM_ACTIONS ACTION_WORDS(", ")
 #define FORM_MODES "regular, plaintext_digests, mime_digests, summary_digests"
 #define FORM_STATUSES "enabled, by_user, by_bounces, by_moderator, unknown"
 /* Answer 400: the value of this parameter is wrong, and why. Returns false. */

@@ -6,6 +6,8 @@
 
 /* The treatment of posts. ACTION_DEFER: the other rules decide. ACTION_UNSET, for a member: the list's default. */
 typedef enum Action { ACTION_HOLD, ACTION_REJECT, ACTION_DISCARD, ACTION_ACCEPT, ACTION_DEFER, ACTION_UNSET } Action;
+/* The words of all but ACTION_UNSET, in this order, with a text between them: ACTION_WORDS("|"). */
+#define ACTION_WORDS(between) "hold" between "reject" between "discard" between "accept" between "defer"
 const char *action_text(Action action);              /* "hold", static */
 bool action_parse(const char *text, Action *action); /* false: text is no such word */
 

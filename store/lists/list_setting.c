@@ -14,7 +14,6 @@
 
 #define DAY INT64_C(86400000000)
 #define INTERVAL_MAX (3650 * DAY)
-#define ACTIONS "hold|reject|discard|accept|defer"
 #define PATTERNS "patterns"
 #define ADDRESS "address"
 #define LANGUAGE "language"
@@ -116,9 +115,9 @@ const ListSetting list_settings[] = {
     OF_LIST(collapse_alternatives, SETTING_BOOL, "yes", NULL,
             "With filter_content: of parts that say the same in several ways, keep the first."),
     OF_LIST(convert_html_to_plaintext, SETTING_BOOL, "no", NULL, "With filter_content: make text of HTML."),
-    OF_LIST(default_member_action, SETTING_CHOICE, "defer", ACTIONS,
+    OF_LIST(default_member_action, SETTING_CHOICE, "defer", ACTION_WORDS("|"),
             "What happens to members' posts; defer: what the other rules say, in the end accepted."),
-    OF_LIST(default_nonmember_action, SETTING_CHOICE, "hold", ACTIONS, "What happens to posts of others."),
+    OF_LIST(default_nonmember_action, SETTING_CHOICE, "hold", ACTION_WORDS("|"), "What happens to posts of others."),
     OWN_OF_LIST(defragment, SETTING_CHOICE, "default", "default|off|on",
                 "Put the parts of a message (message/partial) together; default: as the list's transport says."),
     OF_LIST(description, SETTING_LINE, "", NULL, "One line about the list.", .example = "News of the choir"),

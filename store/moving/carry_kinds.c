@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* The kinds of carry.h, and the tables that stay. */
+#include "store/lists/list_choice.h"
 #include "store/moving/carry.h"
 
 /* Fields: one that is always there, one that may be missing, and such that are secrets. */
@@ -12,7 +13,6 @@
 #define WORD(name, words) FIELD(name, CHOICE, words, false, false)
 #define MAY_WORD(name, words) FIELD(name, CHOICE, words, true, false)
 
-#define ACTIONS "hold|reject|discard|accept|defer"
 #define WAYS "mail|page|one-click|complaint|rest|shell|bounces"
 #define ROLES "member|owner|moderator|nonmember"
 #define PREFERENCES(prefix)                                                                                 \
@@ -156,7 +156,7 @@ const CarryKind carry_kinds[] = {
      "$12, "
      "$13, $14, $15, $16, $17, $18, a.key, a.person FROM address a WHERE a.folded = $5 ON CONFLICT DO NOTHING",
      {MUST("id", ID), WORD("role", ROLES), MUST("email", EMAIL), MUST("as_user", BOOL),
-     MAY_WORD("moderation_action", ACTIONS), MUST("joined_at", INTEGER), MAY("given_name", NAME),
+     MAY_WORD("moderation_action", ACTION_WORDS("|")), MUST("joined_at", INTEGER), MAY("given_name", NAME),
      MAY("topics", TEXT), MAY("topics_unmatched", BOOL), PREFERENCE_FIELDS}},
     {"bounce_score", true, CARRY_OF_LIST, CARRY_NOTHING,
      "SELECT s.member, s.score, s.last_bounce_at, s.probe_at, s.disabled_at, s.warnings, s.next_at, s.warned_at "
@@ -298,7 +298,7 @@ const CarryKind carry_kinds[] = {
      {MUST("id", ID), MUST("email", EMAIL), MUST("domain", TEXT), WORD("way", WAYS),
      MUST("counts", BOOL), MUST("left_at", INTEGER), MUST("expires_at", INTEGER),
       SECRET_MAY("token", TEXT), MUST("as_user", BOOL), MAY("given_name", NAME),
-     MAY_WORD("moderation_action", ACTIONS), PREFERENCE_FIELDS, MAY("topics", TEXT),
+     MAY_WORD("moderation_action", ACTION_WORDS("|")), PREFERENCE_FIELDS, MAY("topics", TEXT),
      MAY("topics_unmatched", BOOL), MAY("vacation_begins_at", INTEGER),
      MAY("vacation_ends_at", INTEGER), MAY("vacation_begun", BOOL)}},
     {"leave_brake", true, CARRY_OF_LIST, CARRY_NOTHING,

@@ -402,6 +402,10 @@ static void test_number_with_message_id(Fixture *fixture, const void *data)
 static void test_actions(void)
 {
     Action action;
+    g_auto(GStrv) words = g_strsplit(ACTION_WORDS("|"), "|", -1);
+    g_assert_cmpuint(g_strv_length(words), ==, ACTION_UNSET);
+    for (Action i = ACTION_HOLD; i < ACTION_UNSET; i++)
+        g_assert_cmpstr(words[i], ==, action_text(i));
     for (Action i = ACTION_HOLD; i <= ACTION_UNSET; i++) {
         g_assert_true(action_parse(action_text(i), &action));
         g_assert_cmpint(action, ==, i);
