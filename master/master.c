@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/auto.h"
@@ -22,7 +23,6 @@
 #include "master/notify.h"
 #include "master/orphans.h"
 #include "master/privileges.h"
-#include "master/reap.h"
 #include "master/reload.h"
 #include "master/slices.h"
 #include "master/supervisor.h"
@@ -32,16 +32,14 @@ typedef struct Options {
     bool check;
 } Options;
 
-static void on_death(pid_t pid, int status, void *data)
-{
-    supervisor_died(data, pid, status);
-}
-
 static void on_signal(evutil_socket_t number, short what, void *data)
 {
     Master *master = data;
+    int status;
+    pid_t pid;
     if (number == SIGCHLD)
-        reap_all(on_death, master);
+        while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+            supervisor_died(master, pid, status);
     else if (number == SIGHUP)
         reload_apply(master, NULL);
     else

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/config.h"
-#include "master/throttle.h"
+#include "master/watch.h"
 
 typedef struct PlanRunner {
     char *name;

@@ -117,5 +117,5 @@ json_t *status_json(Master *master)
                      text_or_null(master->reload_fault), "runners", runners, "missing", missing, "no_confinement",
                      text_or_null(unable), "certificates", certificates_json(master->plan->certificates),
                      "clock_set_back",
-                     (json_int_t)(clock_back_look(&master->clock, clock_now(), clock_monotonic()) / CLOCK_SECOND));
+                     (json_int_t)(watch_clock(&master->clock, clock_now(), clock_monotonic()) / CLOCK_SECOND));
 }

@@ -12,9 +12,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "master/clock_back.h"
 #include "master/listen.h"
 #include "master/plan.h"
+#include "master/watch.h"
 
 typedef struct Master {
     struct event_base *base;

@@ -3,8 +3,11 @@
 #include "master/watch.h"
 
 #include <string.h>
+#include <sys/wait.h>
 
-#include "base/clock.h"
+/* ---- what a child says ---- */
+
+typedef enum WatchLine { WATCH_READY, WATCH_BEAT, WATCH_NOTICE, WATCH_ANEW, WATCH_FAULT, WATCH_GARBAGE } WatchLine;
 
 static bool parse_number(const char *text, uint64_t *value)
 {
@@ -55,7 +58,8 @@ static bool parse_pair(const char *key, const char *value, Beat *beat)
     return true;
 }
 
-WatchLine watch_parse(const char *line, Beat *beat)
+/* Classify one line without its line end. beat is filled for WATCH_BEAT alone. */
+static WatchLine parse_line(const char *line, Beat *beat)
 {
     if (strcmp(line, "ready") == 0)
         return WATCH_READY;
@@ -106,65 +110,54 @@ static bool is_busy(const Watch *watch)
     return watch->beat.backlog > 0 || watch->beat.holding[0] != '\0';
 }
 
-static bool take_line(Watch *watch, const char *line, int64_t now)
-{
-    bool was_busy = is_busy(watch);
-    uint64_t before = watch->beat.progress;
-    switch (watch_parse(line, &watch->beat)) {
-    case WATCH_READY:
-        watch->spoke = watch->moved = now;
-        return true;
-    case WATCH_BEAT:
-        watch->spoke = watch->beaten = now;
-        if (watch->beat.progress > before || !was_busy || !is_busy(watch))
-            watch->moved = now;
-        return false;
-    case WATCH_NOTICE:
-        g_free(watch->notice);
-        watch->notice = line[strlen("notice")] ? g_strdup(line + strlen("notice ")) : NULL;
-        watch->spoke = now;
-        return false;
-    case WATCH_ANEW:
-        g_free(watch->anew);
-        watch->anew = g_strdup(line + strlen("anew "));
-        watch->spoke = now;
-        return false;
-    case WATCH_FAULT:
-        g_free(watch->fault);
-        watch->fault = g_strdup(line + strlen("fault "));
-        watch->spoke = now;
-        return false;
-    case WATCH_GARBAGE:
-        watch->garbage++;
-        return false;
-    }
-    return false;
-}
-
 bool watch_feed(Watch *watch, const char *data, size_t length, int64_t now)
 {
     bool ready = false;
     for (size_t i = 0; i < length; i++) {
-        if (data[i] == '\n') {
-            if (watch->skipping)
-                watch->garbage++;
-            else
-                ready |= take_line(watch, watch->pending->str, now);
-            watch->skipping = false;
-            g_string_truncate(watch->pending, 0);
-        } else if (watch->pending->len >= WATCH_LINE_MAX) {
-            watch->skipping = true;
-        } else {
-            /* NUL would cut the line short unseen. */
-            g_string_append_c(watch->pending, data[i] ? data[i] : '?');
+        if (data[i] != '\n') {
+            if (watch->pending->len >= WATCH_LINE_MAX)
+                watch->skipping = true;
+            else /* NUL would cut the line short unseen. */
+                g_string_append_c(watch->pending, data[i] ? data[i] : '?');
+            continue;
         }
+        bool was_busy = is_busy(watch);
+        uint64_t before = watch->beat.progress;
+        char *line = watch->pending->str;
+        WatchLine kind = watch->skipping ? WATCH_GARBAGE : parse_line(line, &watch->beat);
+        switch (kind) {
+        case WATCH_READY:
+            watch->moved = now;
+            ready = true;
+            break;
+        case WATCH_BEAT:
+            watch->beaten = now;
+            /* A child without work has nothing to move on; its time begins with the work. */
+            if (watch->beat.progress > before || !was_busy || !is_busy(watch))
+                watch->moved = now;
+            break;
+        case WATCH_NOTICE:
+            g_free(watch->notice);
+            watch->notice = line[strlen("notice")] ? g_strdup(line + strlen("notice ")) : NULL;
+            break;
+        case WATCH_ANEW:
+            g_free(watch->anew);
+            watch->anew = g_strdup(line + strlen("anew "));
+            break;
+        case WATCH_FAULT:
+            g_free(watch->fault);
+            watch->fault = g_strdup(line + strlen("fault "));
+            break;
+        case WATCH_GARBAGE:
+            watch->garbage++;
+            break;
+        }
+        if (kind != WATCH_GARBAGE) /* which is no sign of life */
+            watch->spoke = now;
+        watch->skipping = false;
+        g_string_truncate(watch->pending, 0);
     }
     return ready;
-}
-
-void watch_excuse(Watch *watch, int64_t now)
-{
-    watch->spoke = watch->moved = now;
 }
 
 bool watch_stalled(const Watch *watch, int64_t timeout, int64_t now)
@@ -177,4 +170,67 @@ int64_t watch_deadline(const Watch *watch, int64_t timeout)
     int64_t silent = watch->spoke + timeout;
     int64_t stuck = is_busy(watch) ? watch->moved + timeout : G_MAXINT64;
     return MIN(silent, stuck);
+}
+
+/* ---- how it ends, and when it is started again ---- */
+
+char *watch_exit_text(int status, const char *fault)
+{
+    static const struct {
+        int code;
+        const char *meaning;
+    } known[] = {
+        {CHILD_EXIT_OK, "left by itself"},
+        {CHILD_EXIT_USAGE, "called wrongly"},
+        {CHILD_EXIT_SOFTWARE, "a bug of its own"},
+        {CHILD_EXIT_LATER, "the system's fault, may pass"},
+        {CHILD_EXIT_CONFIG, "a person must mend something first"},
+    };
+    GString *text = g_string_new(NULL);
+    if (WIFSIGNALED(status)) {
+        g_string_printf(text, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    } else {
+        g_string_printf(text, "exit %d", WEXITSTATUS(status));
+        for (size_t at = 0; at < G_N_ELEMENTS(known); at++)
+            if (known[at].code == WEXITSTATUS(status))
+                g_string_append_printf(text, " (%s)", known[at].meaning);
+    }
+    if (fault)
+        g_string_append_printf(text, ": %s", fault);
+    return g_string_free(text, FALSE);
+}
+
+int64_t watch_delay(Throttle *throttle, const ThrottleLimits *limits, int64_t lived, ThrottleDeath death)
+{
+    if (death == DEATH_RENEWAL && lived >= limits->min)
+        return 0;
+    if (death == DEATH_AT_WORK || lived >= limits->quiet)
+        throttle->streak = 0;
+    else if (death == DEATH_CHARGED)
+        throttle->streak = MIN(throttle->streak, 1);
+    unsigned before = throttle->streak;
+    if (throttle->streak < G_MAXUINT)
+        throttle->streak++;
+    if (before == 0)
+        return 0;
+    int64_t delay = limits->min;
+    for (unsigned i = 1; i < before && delay < limits->max; i++)
+        delay *= 2;
+    return MIN(delay, limits->max);
+}
+
+/* ---- the wall clock ---- */
+
+int64_t watch_clock(ClockBack *back, int64_t wall, int64_t monotonic)
+{
+    int64_t offset = wall - monotonic, behind = back->offset - offset;
+    bool over = back->since > 0 && monotonic - back->since >= behind;
+    if (back->offset == 0 || behind < CLOCK_BACK_MIN || over) {
+        back->offset = back->offset == 0 || over || offset > back->offset ? offset : back->offset;
+        back->since = 0;
+        return 0;
+    }
+    if (back->since == 0)
+        back->since = monotonic;
+    return behind;
 }

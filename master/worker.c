@@ -14,7 +14,6 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "master/group.h"
-#include "master/reap.h"
 #include "master/slices.h"
 #include "master/spawn.h"
 #include "master/supervisor.h"
@@ -104,7 +103,7 @@ static Heard read_status(Worker *worker)
     if (got <= 0)
         return got < 0 && (errno == EAGAIN || errno == EINTR) ? HEARD_NOTHING : HEARD_END;
     unsigned garbage = worker->watch.garbage;
-    clock_back_look(&worker->group->master->clock, clock_now(), clock_monotonic());
+    watch_clock(&worker->group->master->clock, clock_now(), clock_monotonic());
     bool ready = watch_feed(&worker->watch, data, (size_t)got, clock_monotonic());
     if (worker->watch.garbage > garbage && garbage == 0)
         log_warn("%s[%u]: pid %ld writes garbage on its status pipe; it is passed over", name_of(worker),
@@ -255,7 +254,7 @@ static void act(Worker *worker, WorkerAction action)
     case ACTION_DELAY:
     case ACTION_DELAY_MOST: {
         int64_t lived = worker->started ? clock_monotonic() - worker->started : 0;
-        int64_t delay = throttle_died(&worker->throttle, &limits->throttle, lived, worker->death);
+        int64_t delay = watch_delay(&worker->throttle, &limits->throttle, lived, worker->death);
         worker->relapses = MIN(worker->relapses, worker->throttle.streak);
         worker->started = 0;
         worker->death = DEATH_OTHER; /* it counts once: no process may come of this start */
@@ -312,7 +311,7 @@ void worker_died(Worker *worker, int status)
     bool renewal = !expected && worker->watch.anew && WIFEXITED(status) && WEXITSTATUS(status) == CHILD_EXIT_OK;
     g_free(worker->last_exit);
     worker->last_exit = renewal ? g_strdup_printf("started anew: %s", worker->watch.anew)
-                                : reap_text(status, worker->watch.fault);
+                                : watch_exit_text(status, worker->watch.fault);
 
     /* Was it killed, and not by us? Out of memory, for instance: the kernel does not say. */
     const char *holding = worker->watch.beat.holding;
@@ -348,7 +347,9 @@ void worker_died(Worker *worker, int status)
         worker->death = beat->done > 0 ? DEATH_AT_WORK : DEATH_CHARGED;
     if (worker->down == 0)
         worker->down = clock_monotonic();
-    worker_step(worker, reap_is_config(status) ? EVENT_DIED_CONFIG : EVENT_DIED);
+    /* A person must mend the configuration before it can work. */
+    bool config = WIFEXITED(status) && WEXITSTATUS(status) == CHILD_EXIT_CONFIG;
+    worker_step(worker, config ? EVENT_DIED_CONFIG : EVENT_DIED);
 }
 
 void worker_reopen(const Worker *worker)
@@ -362,7 +363,7 @@ void worker_go_on(Worker *worker)
     if (worker->pid > 0 && kill(worker->pid, SIGCONT) != 0)
         log_error("%s[%u]: signal %d to pid %ld: %s", name_of(worker), worker->instance, SIGCONT, (long)worker->pid,
                   g_strerror(errno));
-    watch_excuse(&worker->watch, clock_monotonic());
+    worker->watch.spoke = worker->watch.moved = clock_monotonic();
 }
 
 unsigned worker_restarts(const Worker *worker)

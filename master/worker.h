@@ -8,7 +8,6 @@
 #include <sys/types.h>
 
 #include "master/states.h"
-#include "master/throttle.h"
 #include "master/watch.h"
 
 struct Group;

@@ -11,7 +11,6 @@
 
 #include "base/auto.h"
 #include "base/contract.h"
-#include "master/reap.h"
 #include "t/suite.h"
 
 static void test_environment(void)
@@ -82,22 +81,8 @@ static void test_no_program(void)
 {
     int result;
     g_autofree char *said = run("/nowhere/at/all", &result);
-    g_assert_true(reap_is_config(result));
+    g_assert_true(WIFEXITED(result) && WEXITSTATUS(result) == CHILD_EXIT_CONFIG);
     g_assert_cmpstr(said, ==, "fault run /nowhere/at/all: No such file or directory\n");
-}
-
-static void test_exit_text(void)
-{
-    int result;
-    g_autofree char *said = run("/bin/false", &result);
-    g_assert_cmpstr(said, ==, "");
-    g_autofree char *text = reap_text(result, NULL);
-    g_assert_cmpstr(text, ==, "exit 1");
-    g_autofree char *later = reap_text(CHILD_EXIT_LATER << 8, "disk full");
-    g_assert_cmpstr(later, ==, "exit 75 (the system's fault, may pass): disk full");
-    g_autofree char *killed = reap_text(SIGKILL, NULL);
-    g_assert_cmpstr(killed, ==, "signal 9 (Killed)");
-    g_assert_false(reap_is_config(SIGKILL));
 }
 
 SUITE("spawn")
@@ -106,6 +91,5 @@ SUITE("spawn")
     g_test_add_func("/spawn/environment", test_environment);
     g_test_add_func("/spawn/no-program", test_no_program);
     g_test_add_func("/spawn/no-descriptors", test_no_descriptors);
-    g_test_add_func("/reap/exit-text", test_exit_text);
     return g_test_run();
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "master/watch.h"
-#include "t/suite.h"
 
+#include <signal.h>
 #include <string.h>
+
+#include "t/suite.h"
 
 #define FULL "beat progress=12 done=3 backlog=4 oldest=1700000000.000007 holding=1700000000.000007+ab"
 
@@ -12,26 +14,53 @@ static bool feed(Watch *watch, const char *text, int64_t now)
     return watch_feed(watch, text, strlen(text), now);
 }
 
+/* Have the child say one line; return what is known of it then. */
+static const Beat *said(Watch *watch, const char *line)
+{
+    g_autofree char *text = g_strconcat(line, "\n", NULL);
+    feed(watch, text, 1);
+    return &watch->beat;
+}
+
 static void test_beat(void)
 {
-    Beat beat = {0};
-    g_assert_cmpint(watch_parse(FULL, &beat), ==, WATCH_BEAT);
-    g_assert_cmpuint(beat.progress, ==, 12);
-    g_assert_cmpuint(beat.done, ==, 3);
-    g_assert_cmpuint(beat.backlog, ==, 4);
-    g_assert_cmpint(beat.oldest, ==, 1700000000000007);
-    g_assert_cmpstr(beat.holding, ==, "1700000000.000007+ab");
-    g_assert_cmpint(watch_parse("beat progress=1 done=1 backlog=0 oldest=0 holding=-", &beat), ==, WATCH_BEAT);
-    g_assert_cmpstr(beat.holding, ==, "");
-    g_assert_cmpint(beat.oldest, ==, 0);
-    g_assert_cmpint(watch_parse("beat progress=1 tried=4,0,5 settled=", &beat), ==, WATCH_BEAT);
-    g_assert_cmpuint(beat.delays.counts[DELAY_UNTIL_TRIED][2], ==, 5);
-    g_assert_cmpuint(beat.delays.counts[DELAY_UNTIL_SETTLED][0], ==, 0);
+    Watch watch;
+    watch_init(&watch, 0);
+    const Beat *beat = said(&watch, FULL);
+    g_assert_cmpuint(beat->progress, ==, 12);
+    g_assert_cmpuint(beat->done, ==, 3);
+    g_assert_cmpuint(beat->backlog, ==, 4);
+    g_assert_cmpint(beat->oldest, ==, 1700000000000007);
+    g_assert_cmpstr(beat->holding, ==, "1700000000.000007+ab");
+    beat = said(&watch, "beat progress=1 done=1 backlog=0 oldest=0 holding=-");
+    g_assert_cmpstr(beat->holding, ==, "");
+    g_assert_cmpint(beat->oldest, ==, 0);
+    beat = said(&watch, "beat progress=1 tried=4,0,5 settled=");
+    g_assert_cmpuint(beat->delays.counts[DELAY_UNTIL_TRIED][2], ==, 5);
+    g_assert_cmpuint(beat->delays.counts[DELAY_UNTIL_SETTLED][0], ==, 0);
     /* a key of a younger child */
-    g_assert_cmpint(watch_parse("beat progress=2 mood=good", &beat), ==, WATCH_BEAT);
-    g_assert_cmpint(watch_parse("ready", &beat), ==, WATCH_READY);
-    g_assert_cmpint(watch_parse("fault no such database", &beat), ==, WATCH_FAULT);
-    g_assert_cmpint(watch_parse("anew FILE is another one", &beat), ==, WATCH_ANEW);
+    g_assert_cmpuint(said(&watch, "beat progress=2 mood=good")->progress, ==, 2);
+    said(&watch, "fault no such database");
+    g_assert_cmpstr(watch.fault, ==, "no such database");
+    said(&watch, "anew FILE is another one");
+    g_assert_cmpstr(watch.anew, ==, "FILE is another one");
+    g_assert_cmpuint(watch.garbage, ==, 0);
+    g_assert_true(feed(&watch, "ready\n", 1));
+    watch_clear(&watch);
+}
+
+static void expect_garbage(const char *line)
+{
+    Watch watch;
+    watch_init(&watch, 0);
+    watch.beat.progress = 77;
+    said(&watch, line);
+    g_assert_cmpuint(watch.garbage, ==, 1);
+    g_assert_cmpuint(watch.beat.progress, ==, 77); /* nothing of it was taken */
+    g_assert_null(watch.fault);
+    g_assert_null(watch.notice);
+    g_assert_null(watch.anew);
+    watch_clear(&watch);
 }
 
 static void test_garbage(void)
@@ -44,15 +73,11 @@ static void test_garbage(void)
         "beat progress=1 tried=1,x",
         "notice ", "notices", "anew", "anew ",
     };
-    for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
-        Beat beat = {.progress = 77};
-        g_assert_cmpint(watch_parse(lines[i], &beat), ==, WATCH_GARBAGE);
-        g_assert_cmpuint(beat.progress, ==, 77); /* nothing of it was taken */
-    }
+    for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
+        expect_garbage(lines[i]);
     g_autofree char *name = g_strnfill(sizeof((Beat *)NULL)->holding, 'x');
     g_autofree char *line = g_strconcat("beat progress=1 holding=", name, NULL);
-    Beat beat;
-    g_assert_cmpint(watch_parse(line, &beat), ==, WATCH_GARBAGE);
+    expect_garbage(line);
 }
 
 /* The same bytes in every possible pair of pieces. */
@@ -140,6 +165,98 @@ static void test_no_progress(void)
     watch_clear(&watch);
 }
 
+static void test_exit_text(void)
+{
+    g_autofree char *unknown = watch_exit_text(1 << 8, NULL);
+    g_assert_cmpstr(unknown, ==, "exit 1");
+    g_autofree char *later = watch_exit_text(CHILD_EXIT_LATER << 8, "disk full");
+    g_assert_cmpstr(later, ==, "exit 75 (the system's fault, may pass): disk full");
+    g_autofree char *killed = watch_exit_text(SIGKILL, NULL);
+    g_assert_cmpstr(killed, ==, "signal 9 (Killed)");
+}
+
+static const ThrottleLimits limits = {CLOCK_SECOND, 60 * CLOCK_SECOND, 3600 * CLOCK_SECOND};
+
+static void test_doubles(void)
+{
+    static const int64_t expected[] = {0, 1, 2, 4, 8, 16, 32, 60, 60, 60};
+    Throttle throttle = {0};
+    for (size_t i = 0; i < G_N_ELEMENTS(expected); i++)
+        g_assert_cmpint(watch_delay(&throttle, &limits, CLOCK_SECOND, DEATH_OTHER), ==, expected[i] * CLOCK_SECOND);
+}
+
+static void test_quiet_life(void)
+{
+    Throttle throttle = {.streak = 5};
+    g_assert_cmpint(watch_delay(&throttle, &limits, limits.quiet - 1, DEATH_OTHER), ==, 16 * CLOCK_SECOND);
+    g_assert_cmpint(watch_delay(&throttle, &limits, limits.quiet, DEATH_OTHER), ==, 0);
+    g_assert_cmpint(watch_delay(&throttle, &limits, 0, DEATH_OTHER), ==, CLOCK_SECOND);
+}
+
+/* Check that the charge for an entry keeps nobody waiting for long who comes after it. */
+static void test_charged(void)
+{
+    Throttle throttle = {.streak = 5};
+    g_assert_cmpint(watch_delay(&throttle, &limits, 0, DEATH_AT_WORK), ==, 0);
+    g_assert_cmpint(watch_delay(&throttle, &limits, 0, DEATH_AT_WORK), ==, 0);
+    for (int i = 0; i < 5; i++)
+        g_assert_cmpint(watch_delay(&throttle, &limits, 0, DEATH_CHARGED), ==, CLOCK_SECOND);
+    g_assert_cmpint(watch_delay(&throttle, &limits, 0, DEATH_OTHER), ==, 2 * CLOCK_SECOND);
+    g_assert_cmpint(watch_delay(&throttle, &limits, 0, DEATH_OTHER), ==, 4 * CLOCK_SECOND);
+    Throttle fresh = {0};
+    g_assert_cmpint(watch_delay(&fresh, &limits, 0, DEATH_CHARGED), ==, 0);
+    g_assert_cmpint(watch_delay(&fresh, &limits, 0, DEATH_CHARGED), ==, CLOCK_SECOND);
+}
+
+/* A process that wanted to be replaced did not die, unless it wants that at once, again and again. */
+static void test_renewal(void)
+{
+    Throttle throttle = {0};
+    for (int i = 0; i < 5; i++)
+        g_assert_cmpint(watch_delay(&throttle, &limits, limits.min, DEATH_RENEWAL), ==, 0);
+    g_assert_cmpuint(throttle.streak, ==, 0);
+    g_assert_cmpint(watch_delay(&throttle, &limits, 0, DEATH_RENEWAL), ==, 0);
+    g_assert_cmpint(watch_delay(&throttle, &limits, 0, DEATH_RENEWAL), ==, limits.min);
+}
+
+/* The longest streak and limits that do not double evenly. */
+static void test_edges(void)
+{
+    Throttle throttle = {.streak = G_MAXUINT};
+    g_assert_cmpint(watch_delay(&throttle, &limits, 0, DEATH_OTHER), ==, limits.max);
+    g_assert_cmpuint(throttle.streak, ==, G_MAXUINT);
+    const ThrottleLimits flat = {5, 5, 100};
+    Throttle other = {.streak = 1};
+    g_assert_cmpint(watch_delay(&other, &flat, 0, DEATH_OTHER), ==, 5);
+    g_assert_cmpint(watch_delay(&other, &flat, 0, DEATH_OTHER), ==, 5);
+}
+
+#define HOUR (3600 * CLOCK_SECOND)
+#define START (1000000 * HOUR)
+
+static void test_back(void)
+{
+    ClockBack back = {0};
+    g_assert_cmpint(watch_clock(&back, START, HOUR), ==, 0);
+    g_assert_cmpint(watch_clock(&back, START + HOUR, 2 * HOUR), ==, 0);
+    g_assert_cmpint(watch_clock(&back, START + HOUR - CLOCK_SECOND, 2 * HOUR), ==, 0); /* too little */
+    g_assert_cmpint(watch_clock(&back, START - HOUR, 2 * HOUR), ==, 2 * HOUR);
+    g_assert_cmpint(watch_clock(&back, START, 3 * HOUR), ==, 2 * HOUR);
+    g_assert_cmpint(watch_clock(&back, START + HOUR, 4 * HOUR), ==, 0); /* made up for */
+    g_assert_cmpint(watch_clock(&back, START + HOUR, 4 * HOUR), ==, 0);
+}
+
+/* It was wrong for a while, and is as before. */
+static void test_mended(void)
+{
+    ClockBack back = {0};
+    watch_clock(&back, START, HOUR);
+    g_assert_cmpint(watch_clock(&back, START - HOUR, HOUR), ==, HOUR);
+    g_assert_cmpint(watch_clock(&back, START, HOUR), ==, 0);
+    g_assert_cmpint(watch_clock(&back, START + 3 * HOUR, HOUR), ==, 0);
+    g_assert_cmpint(watch_clock(&back, START, HOUR), ==, 3 * HOUR);
+}
+
 SUITE("watch")
 {
     g_test_init(&argc, &argv, NULL);
@@ -150,5 +267,13 @@ SUITE("watch")
     g_test_add_func("/watch/flood", test_flood);
     g_test_add_func("/watch/silence", test_silence);
     g_test_add_func("/watch/no-progress", test_no_progress);
+    g_test_add_func("/watch/exit text", test_exit_text);
+    g_test_add_func("/throttle/doubles", test_doubles);
+    g_test_add_func("/throttle/quiet-life", test_quiet_life);
+    g_test_add_func("/throttle/charged", test_charged);
+    g_test_add_func("/throttle/renewal", test_renewal);
+    g_test_add_func("/throttle/edges", test_edges);
+    g_test_add_func("/clock back/made up for", test_back);
+    g_test_add_func("/clock back/mended", test_mended);
     return g_test_run();
 }
