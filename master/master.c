@@ -19,9 +19,7 @@
 #include "base/log.h"
 #include "base/mount.h"
 #include "master/control.h"
-#include "master/lock.h"
 #include "master/notify.h"
-#include "master/orphans.h"
 #include "master/privileges.h"
 #include "master/reload.h"
 #include "master/slices.h"
@@ -96,9 +94,9 @@ static bool claim_spool(const Plan *plan, const Account *account, int *state_dir
     *state_dir = slices_open_dir(plan->spool, error);
     if (*state_dir < 0)
         g_prefix_error(error, "[spool] directory, which must belong to the user: ");
-    *lock = *state_dir >= 0 ? lock_take(*state_dir, plan->spool, error) : -1;
+    *lock = *state_dir >= 0 ? slices_lock_spool(*state_dir, plan->spool, error) : -1;
     if (*lock >= 0)
-        orphans_end(*state_dir, plan->limits.stop_timeout);
+        slices_end_orphans(*state_dir, plan->limits.stop_timeout);
     else if (account)
         g_prefix_error(error, "as user %s: ", account->name);
     return privileges_resume(account, *lock >= 0 ? error : NULL) && *lock >= 0;

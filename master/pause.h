@@ -6,7 +6,7 @@
  * at that moment. The master itself goes on: it ends the pause when it is told to, when the one who asked is gone, when
  * it stops, and in any case after PAUSE_LIMIT. Meanwhile no child is started, and none is taken for stalled. A master
  * that is killed in a pause leaves its children standing still; the next one lets them go on before it ends them
- * (orphans.c).
+ * (slices.h).
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -4,9 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,9 +17,13 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
+#include "base/log.h"
 
 #define SUFFIX ".slices"
 #define PROC_TEXT 1024
+#define HOLDER_MAX 512
+/* A process that SIGKILL does not end hangs in the kernel; its slice stays locked, so the wait need not be longer. */
+#define KILL_WAIT (5 * CLOCK_SECOND)
 
 static void owner_free(SliceOwner *owner)
 {
@@ -31,6 +38,43 @@ int slices_open_dir(const char *spool, GError **error)
     g_autofree char *path = g_build_filename(spool, ".master", NULL);
     return fs_open_dir(AT_FDCWD, path, true, error);
 }
+
+int slices_lock_spool(int dir_fd, const char *spool, GError **error)
+{
+    g_autofree char *restoring = g_build_filename(spool, ".restoring", NULL);
+    if (access(restoring, F_OK) == 0) {
+        fail(error, FAIL_CONFIG, "a restore of the spool %s is not finished; give the command again", spool);
+        return -1;
+    }
+    auto_fd fd = openat(dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+    if (fd < 0) {
+        fail_errno(error, FAIL_LATER, "open the lock of %s", spool);
+        return -1;
+    }
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(fd, F_SETLK, &lock) != 0) {
+        if (errno != EAGAIN && errno != EACCES)
+            fail_errno(error, FAIL_LATER, "lock %s", spool);
+        else if (fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK)
+            fail(error, FAIL_RACE, "the spool %s had a master a moment ago; try again", spool);
+        else {
+            char holder[HOLDER_MAX + 1] = "";
+            ssize_t got = pread(fd, holder, HOLDER_MAX, 0);
+            holder[strcspn(holder, "\n")] = '\0';
+            fail(error, FAIL_RACE, "the spool %s has a master already: %s (the lock's owner is process %ld)", spool,
+                 got > 0 ? holder : "it has not yet said which", (long)lock.l_pid);
+        }
+        return -1;
+    }
+    g_autofree char *since = clock_text(clock_now());
+    g_autofree char *text = g_strdup_printf("pid %ld on %s since %s\n", (long)getpid(), g_get_host_name(), since);
+    g_autoptr(GError) unwritten = NULL;
+    if (!fs_truncate(fd, 0, &unwritten) || !fs_pwrite(fd, text, strlen(text), 0, &unwritten))
+        log_warn("the lock of %s is ours, but cannot say so: %s", spool, unwritten->message);
+    return auto_fd_steal(&fd);
+}
+
+/* ---- slices ---- */
 
 static unsigned first_of(unsigned instance, unsigned instances)
 {
@@ -84,19 +128,6 @@ static const char *start_time(char *stat)
     return at && *at ? at : NULL;
 }
 
-/* Decimal digits of a small number, without stdio; returns the end. */
-static char *put_number(char *at, unsigned number)
-{
-    char digits[16];
-    unsigned count = 0;
-    do
-        digits[count++] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    while (count > 0)
-        *at++ = digits[--count];
-    return at;
-}
-
 bool slices_sign(int fd, unsigned instance, unsigned instances)
 {
     char stat[PROC_TEXT], boot[CLOCK_BOOT_ID_SIZE], record[SLICES_RECORD];
@@ -110,7 +141,11 @@ bool slices_sign(int fd, unsigned instance, unsigned instances)
     char *end = mempcpy(record, stat, pid_length);
     end = mempcpy(end + 1, started, strlen(started));
     end = mempcpy(end + 1, boot, strlen(boot));
-    put_number(end + 1, instances);
+    char digits[16]; /* no stdio here */
+    size_t at = sizeof digits;
+    for (unsigned rest = instances; rest > 0 || at == sizeof digits; rest /= 10)
+        digits[--at] = (char)('0' + rest % 10);
+    memcpy(end + 1, digits + at, sizeof digits - at);
     record[SLICES_RECORD - 1] = '\n';
     return pwrite(fd, record, SLICES_RECORD, (off_t)first_of(instance, instances) * SLICES_RECORD) == SLICES_RECORD;
 }
@@ -173,14 +208,65 @@ GPtrArray *slices_owners(int dir_fd, const char *queue, unsigned instance, unsig
     return owners;
 }
 
-GPtrArray *slices_all_owners(int dir_fd)
+/* ---- what an earlier master left ---- */
+
+/* Forgets those that cannot be signalled: another user's. */
+static void signal_all(GPtrArray *owners, int number, const char *what)
 {
-    GPtrArray *owners = g_ptr_array_new_with_free_func((GDestroyNotify)owner_free);
+    for (guint i = owners->len; i-- > 0;) {
+        const SliceOwner *owner = g_ptr_array_index(owners, i);
+        log_warn("%s: process %ld of an earlier master still owns the slice at %u of %u; %s", owner->queue,
+                 (long)owner->pid, owner->first, SLICES_FINEST, what);
+        if (pidfd_send_signal(owner->pidfd, number, NULL, 0) == 0 || errno == ESRCH) {
+            pidfd_send_signal(owner->pidfd, SIGCONT, NULL, 0); /* its master may have died in a pause */
+            continue;
+        }
+        log_error("process %ld: %s", (long)owner->pid, g_strerror(errno));
+        g_ptr_array_remove_index(owners, i);
+    }
+}
+
+/* Waits for all of them, at most `timeout` or until told to stop, and forgets those that have ended. */
+static void wait_all(GPtrArray *owners, int64_t timeout, int stop_fd)
+{
+    int64_t until = clock_monotonic() + timeout;
+    int64_t left;
+    while (owners->len > 0 && (left = until - clock_monotonic()) > 0) {
+        g_autofree struct pollfd *polled = g_new0(struct pollfd, owners->len + 1);
+        for (guint i = 0; i < owners->len; i++)
+            polled[i] = (struct pollfd){((SliceOwner *)g_ptr_array_index(owners, i))->pidfd, POLLIN, 0};
+        polled[owners->len] = (struct pollfd){stop_fd, POLLIN, 0};
+        if (poll(polled, owners->len + 1, (int)MIN(left / 1000 + 1, G_MAXINT)) < 0 && errno != EINTR)
+            return;
+        if (polled[owners->len].revents)
+            return;
+        for (guint i = owners->len; i-- > 0;)
+            if (polled[i].revents)
+                g_ptr_array_remove_index(owners, i);
+    }
+}
+
+void slices_end_orphans(int dir_fd, int64_t timeout)
+{
+    g_autoptr(GPtrArray) owners = g_ptr_array_new_with_free_func((GDestroyNotify)owner_free);
     g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", dir_fd);
     g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
     const char *name;
     while (dir && (name = g_dir_read_name(dir)) != NULL)
         if (g_str_has_suffix(name, SUFFIX))
             collect_file(dir_fd, name, 0, SLICES_FINEST, owners);
-    return owners;
+    if (owners->len == 0)
+        return;
+    sigset_t stops; /* the descriptor is readable while a signal that ends the master is pending; it stays so */
+    sigemptyset(&stops);
+    sigaddset(&stops, SIGTERM);
+    sigaddset(&stops, SIGINT);
+    auto_fd stop_fd = signalfd(-1, &stops, SFD_CLOEXEC);
+    struct pollfd told = {stop_fd, POLLIN, 0};
+    signal_all(owners, SIGTERM, "asked to finish");
+    wait_all(owners, timeout, stop_fd);
+    if (owners->len == 0 || poll(&told, 1, 0) > 0)
+        return;
+    signal_all(owners, SIGKILL, "killed");
+    wait_all(owners, KILL_WAIT, stop_fd);
 }

@@ -3,8 +3,10 @@
 #include "master/worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,9 +15,9 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "base/newest_schema.h"
 #include "master/group.h"
 #include "master/slices.h"
-#include "master/spawn.h"
 #include "master/supervisor.h"
 
 #define LOOK_AGAIN CLOCK_SECOND
@@ -25,6 +27,138 @@
 /* So many deaths in a row are a loop, until a process has lived for so many of the longest delays. */
 #define LOOP_DEATHS 3
 #define LOOP_DELAYS 10
+
+/* ---- from the order to the program ---- */
+
+/* All that the child needs, made before the fork. */
+typedef struct PreparedChild {
+    const SpawnOrder *order;
+    char **environment;
+    int *sources; /* status pipe, sockets, lock: for CHILD_STATUS_FD and up */
+    unsigned count;
+} PreparedChild;
+
+/* What base/contract.h asks for, and a few variables of our own environment. */
+static char **environment_of(const SpawnOrder *order)
+{
+    static const char *const kept[] = {"PATH=", "LANG=", "LC_", "TZ=", "LISTRUNNER_"};
+    char **result = g_new0(char *, 1);
+    for (char **variable = environ; *variable; variable++) {
+        const char *equals = strchr(*variable, '=');
+        bool keep = false;
+        for (size_t i = 0; equals && !keep && i < G_N_ELEMENTS(kept); i++)
+            keep = g_str_has_prefix(*variable, kept[i]);
+        if (!keep)
+            continue;
+        g_autofree char *name = g_strndup(*variable, (size_t)(equals - *variable));
+        result = g_environ_setenv(result, name, equals + 1, TRUE);
+    }
+    const struct {
+        const char *name;
+        unsigned value;
+    } numbers[] = {
+        {CHILD_ENV_INSTANCE, order->instance},
+        {CHILD_ENV_INSTANCES, order->instances},
+        {CHILD_ENV_LISTEN_FDS, order->listens},
+        {CHILD_ENV_LOCK_FD, CHILD_LISTEN_FD + order->listens},
+        {CHILD_ENV_OUTSIDE, order->outside},
+    };
+    result = g_environ_setenv(result, CHILD_ENV_CONFIG, order->config, TRUE);
+    result = g_environ_setenv(result, CHILD_ENV_RUNNER, order->runner, TRUE);
+    result = g_environ_setenv(result, CHILD_ENV_VERSION, PACKAGE_VERSION, TRUE);
+    result = g_environ_setenv(result, CHILD_ENV_SCHEMA, G_STRINGIFY(NEWEST_SCHEMA), TRUE);
+    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+        g_autofree char *text = g_strdup_printf("%u", numbers[i].value);
+        result = g_environ_setenv(result, numbers[i].name, text, TRUE);
+    }
+    return result;
+}
+
+/* Sources may lie where targets go, so all move up before any comes down. */
+static bool place_descriptors(const PreparedChild *prepared)
+{
+    int above = CHILD_STATUS_FD + (int)prepared->count;
+    for (unsigned i = 0; i < prepared->count; i++) {
+        int moved = fcntl(prepared->sources[i], F_DUPFD_CLOEXEC, above);
+        if (moved < 0)
+            return false;
+        prepared->sources[i] = moved;
+    }
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        return false;
+    for (unsigned i = 0; i < prepared->count; i++)
+        if (dup2(prepared->sources[i], CHILD_STATUS_FD + (int)i) < 0)
+            return false;
+    return close_range((unsigned)above, ~0U, 0) == 0;
+}
+
+/* For the master's log. No allocation: this is between fork and exec. */
+static void say(int status, const char *doing, const char *command, int number)
+{
+    const char *const words[] = {"fault ", doing, " ", command, ": ", strerror(number), "\n"};
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
+        ssize_t ignored = write(status, words[i], strlen(words[i]));
+        (void)ignored;
+    }
+}
+
+G_NORETURN static void become(const PreparedChild *prepared)
+{
+    const SpawnOrder *order = prepared->order;
+    /* Handlers, ignored signals and the mask are as a fresh process has them. */
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &action, NULL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (!place_descriptors(prepared)) {
+        say(prepared->sources[0], "place the descriptors of", order->command, errno);
+        _exit(CHILD_EXIT_LATER);
+    }
+    slices_sign(CHILD_LISTEN_FD + (int)order->listens, order->instance, order->instances);
+    char *arguments[] = {(char *)order->command, NULL};
+    execve(order->command, arguments, prepared->environment);
+    int number = errno;
+    say(CHILD_STATUS_FD, "run", order->command, number);
+    bool lasting = number == ENOENT || number == EACCES || number == ENOEXEC || number == ENOTDIR || number == ELOOP;
+    _exit(lasting ? CHILD_EXIT_CONFIG : CHILD_EXIT_LATER);
+}
+
+bool worker_spawn(const SpawnOrder *order, pid_t *pid, int *status, GError **error)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return fail_errno(error, FAIL_LATER, "make a status pipe");
+    auto_fd reading = ends[0], writing = ends[1];
+    fcntl(reading, F_SETFL, O_NONBLOCK);
+    PreparedChild prepared = {.order = order, .count = order->listens + 2};
+    g_autofree int *sources = prepared.sources = g_new(int, prepared.count);
+    sources[0] = writing;
+    for (unsigned i = 0; i < order->listens; i++)
+        sources[i + 1] = order->listen[i];
+    sources[order->listens + 1] = order->lock;
+    g_auto(GStrv) environment = prepared.environment = environment_of(order);
+
+    /* No handler of ours may run in the child. */
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t child = fork();
+    int number = errno;
+    if (child == 0)
+        become(&prepared);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = number;
+    if (child < 0)
+        return fail_errno(error, FAIL_LATER, "fork");
+    *pid = child;
+    *status = auto_fd_steal(&reading);
+    return true;
+}
+
+/* ---- its timer and its status pipe ---- */
 
 static const PlanLimits *limits_of(const Worker *worker)
 {
@@ -43,55 +177,50 @@ static void set_timer(Worker *worker, int64_t delay)
     evtimer_add(worker->timer, &interval);
 }
 
-/* A child that stands still is killed; one that moves too slowly is reported once. */
-static void check_stall(Worker *worker)
-{
-    if (worker->group->master->pause) {
-        set_timer(worker, LOOK_AGAIN);
-        return;
-    }
-    int64_t now = clock_monotonic(), timeout = limits_of(worker)->stall_timeout;
-    int64_t deadline = watch_deadline(&worker->watch, timeout);
-    const Beat *beat = &worker->watch.beat;
-    if (deadline > now) {
-        if (watch_stalled(&worker->watch, timeout, now) && !worker->complained) {
-            log_warn("%s[%u]: no progress for %" PRId64 " s, backlog=%" PRIu64 " holding=%s", name_of(worker),
-                     worker->instance, (now - worker->watch.moved) / CLOCK_SECOND, beat->backlog,
-                     beat->holding[0] ? beat->holding : "-");
-            worker->complained = true;
-        }
-        set_timer(worker, deadline - now);
-        return;
-    }
-    log_error("%s[%u]: pid %ld has stalled: silent for %" PRId64 " s, no progress for %" PRId64
-              " s, backlog=%" PRIu64 " holding=%s; killed",
-              name_of(worker), worker->instance, (long)worker->pid, (now - worker->watch.spoke) / CLOCK_SECOND,
-              (now - worker->watch.moved) / CLOCK_SECOND, beat->backlog, beat->holding[0] ? beat->holding : "-");
-    worker_step(worker, EVENT_STALLED);
-}
-
 static void on_timer(evutil_socket_t fd, short what, void *data)
 {
     Worker *worker = data;
+    const Beat *beat = &worker->watch.beat;
+    const char *holding = beat->holding[0] ? beat->holding : "-";
     switch (worker->state) {
     case WORKER_WAITING:
     case WORKER_ORPHAN:
     case WORKER_FAILED:
         worker_step(worker, EVENT_START);
-        break;
-    case WORKER_STARTING:
-    case WORKER_READY:
-        check_stall(worker);
-        break;
+        return;
     case WORKER_STOPPING:
         log_warn("%s[%u]: pid %ld has not ended within stop_timeout, holding=%s; killed", name_of(worker),
-                 worker->instance, (long)worker->pid,
-                 worker->watch.beat.holding[0] ? worker->watch.beat.holding : "-");
+                 worker->instance, (long)worker->pid, holding);
         worker_step(worker, EVENT_OVERDUE);
+        return;
+    case WORKER_STARTING:
+    case WORKER_READY:
         break;
     default:
-        break;
+        return;
     }
+    if (worker->group->master->pause) { /* nobody can move in it */
+        set_timer(worker, LOOK_AGAIN);
+        return;
+    }
+    /* A child that stands still is killed; one that moves too slowly is reported once. */
+    int64_t now = clock_monotonic(), timeout = limits_of(worker)->stall_timeout;
+    int64_t deadline = watch_deadline(&worker->watch, timeout);
+    int64_t stuck = (now - worker->watch.moved) / CLOCK_SECOND;
+    if (deadline <= now) {
+        log_error("%s[%u]: pid %ld has stalled: silent for %" PRId64 " s, no progress for %" PRId64
+                  " s, backlog=%" PRIu64 " holding=%s; killed",
+                  name_of(worker), worker->instance, (long)worker->pid, (now - worker->watch.spoke) / CLOCK_SECOND,
+                  stuck, beat->backlog, holding);
+        worker_step(worker, EVENT_STALLED);
+        return;
+    }
+    if (watch_stalled(&worker->watch, timeout, now) && !worker->complained) {
+        log_warn("%s[%u]: no progress for %" PRId64 " s, backlog=%" PRIu64 " holding=%s", name_of(worker),
+                 worker->instance, stuck, beat->backlog, holding);
+        worker->complained = true;
+    }
+    set_timer(worker, deadline - now);
 }
 
 typedef enum Heard { HEARD_SOMETHING, HEARD_NOTHING, HEARD_END } Heard;
@@ -151,27 +280,20 @@ void worker_free(Worker *worker)
     g_free(worker);
 }
 
-/* -1 with FAIL_RACE when the slice has another owner, by its lock or its record. */
-static int take_slice(const Worker *worker, GError **error)
-{
-    const PlanRunner *plan = worker->group->plan;
-    int dir_fd = worker->group->master->state_dir;
-    auto_fd lock = slices_take(dir_fd, plan->queue, worker->instance, plan->instances, error);
-    if (lock < 0)
-        return -1;
-    g_autoptr(GPtrArray) owners = slices_owners(dir_fd, plan->queue, worker->instance, plan->instances);
-    if (owners->len > 0) {
-        const SliceOwner *owner = g_ptr_array_index(owners, 0);
-        fail(error, FAIL_RACE, "process %ld owns it", (long)owner->pid);
-        return -1;
-    }
-    return auto_fd_steal(&lock);
-}
+/* ---- the actions ---- */
 
-static bool start_process(Worker *worker, int lock, GError **error)
+/* Run the program on its slice, whose lock is handed down. FAIL_RACE: the slice has another owner, by its lock or its
+ * record. */
+static bool start_process(Worker *worker, GError **error)
 {
     const PlanRunner *plan = worker->group->plan;
     const Master *master = worker->group->master;
+    auto_fd lock = slices_take(master->state_dir, plan->queue, worker->instance, plan->instances, error);
+    if (lock < 0)
+        return false;
+    g_autoptr(GPtrArray) owners = slices_owners(master->state_dir, plan->queue, worker->instance, plan->instances);
+    if (owners->len > 0)
+        return fail(error, FAIL_RACE, "process %ld owns it", (long)((SliceOwner *)owners->pdata[0])->pid);
     g_autoptr(GArray) listen = g_array_new(FALSE, FALSE, sizeof(int));
     for (char **address = plan->listen; *address; address++)
         if (!listen_fds(master->listen, *address, listen))
@@ -191,7 +313,7 @@ static bool start_process(Worker *worker, int lock, GError **error)
                         .instance = worker->instance, .instances = plan->instances,
                         .listen = (const int *)(void *)listen->data, .listens = listen->len, .lock = lock,
                         .outside = worker->outside};
-    return spawn_child(&order, &worker->pid, &worker->status_fd, error);
+    return worker_spawn(&order, &worker->pid, &worker->status_fd, error);
 }
 
 static void action_try(Worker *worker)
@@ -201,8 +323,7 @@ static void action_try(Worker *worker)
         return;
     }
     g_autoptr(GError) error = NULL;
-    auto_fd lock = take_slice(worker, &error);
-    if (lock >= 0 && start_process(worker, lock, &error)) {
+    if (start_process(worker, &error)) {
         worker_step(worker, EVENT_SPAWNED);
         return;
     }
@@ -225,11 +346,16 @@ static void wait_for(Worker *worker, int64_t delay)
     supervisor_sweep_soon(worker->group->master);
 }
 
-static void act(Worker *worker, WorkerAction action)
+void worker_step(Worker *worker, WorkerEvent event)
 {
     const PlanLimits *limits = limits_of(worker);
-    switch (action) {
+    StateStep step = states_step(worker->state, event);
+    worker->state = step.next; /* first, since an action may be a step of its own */
+    switch (step.action) {
     case ACTION_IMPOSSIBLE:
+        log_error("%s[%u]: event \"%s\" in state \"%s\" cannot be; nothing changes", name_of(worker),
+                  worker->instance, states_event_name(event), states_name(worker->state));
+        break;
     case ACTION_NONE:
         break;
     case ACTION_TRY:
@@ -258,7 +384,7 @@ static void act(Worker *worker, WorkerAction action)
         worker->relapses = MIN(worker->relapses, worker->throttle.streak);
         worker->started = 0;
         worker->death = DEATH_OTHER; /* it counts once: no process may come of this start */
-        if (action == ACTION_DELAY_MOST)
+        if (step.action == ACTION_DELAY_MOST)
             delay = limits->throttle.max;
         if (delay > 0)
             log_warn("%s[%u]: starts again in %.3g s", name_of(worker), worker->instance,
@@ -274,7 +400,7 @@ static void act(Worker *worker, WorkerAction action)
         break;
     case ACTION_TERM:
     case ACTION_KILL: {
-        int number = action == ACTION_TERM ? SIGTERM : SIGKILL;
+        int number = step.action == ACTION_TERM ? SIGTERM : SIGKILL;
         if (worker->pid > 0 && kill(worker->pid, number) != 0)
             log_error("%s[%u]: signal %d to pid %ld: %s", name_of(worker), worker->instance, number,
                       (long)worker->pid, g_strerror(errno));
@@ -289,18 +415,6 @@ static void act(Worker *worker, WorkerAction action)
         supervisor_sweep_soon(worker->group->master);
         break;
     }
-}
-
-void worker_step(Worker *worker, WorkerEvent event)
-{
-    StateStep step = states_step(worker->state, event);
-    if (step.action == ACTION_IMPOSSIBLE) {
-        log_error("%s[%u]: event \"%s\" in state \"%s\" cannot be; nothing changes", name_of(worker),
-                  worker->instance, states_event_name(event), states_name(worker->state));
-        return;
-    }
-    worker->state = step.next;
-    act(worker, step.action);
 }
 
 void worker_died(Worker *worker, int status)

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Start, watch and end the process of one instance of a runner, its worker: carry out the actions of states.h. */
+/*
+ * Start, watch and end the process of one instance of a runner, its worker: carry out the actions of states.h. The
+ * process has exactly the descriptors, environment and signal state of base/contract.h.
+ */
 #include <event2/event.h>
+#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -65,3 +69,20 @@ unsigned worker_loops(const Worker *worker);
 
 /* Return the name of the state, or "throttled" when repeated deaths delay the next start. */
 const char *worker_state_text(const Worker *worker);
+
+/* The child to be started. All is borrowed; the descriptors stay open here. */
+typedef struct SpawnOrder {
+    const char *command; /* absolute path */
+    const char *runner;  /* NAME of [runner.NAME] */
+    const char *config;  /* path of the configuration */
+    unsigned instance, instances;
+    const int *listen; /* descriptors of listening sockets, in the order of the setting */
+    unsigned listens;
+    int lock;     /* descriptor of slices_take() (master/slices.h) */
+    bool outside; /* its predecessor was ended from outside (base/contract.h) */
+} SpawnOrder;
+
+/* Start the child, and set *pid, which the caller waits for, and *status, the reading end of its status pipe
+ * (non-blocking), which the caller closes. FAIL_LATER: there is no child. A command that cannot be run shows as a child
+ * that says "fault ..." and leaves with CHILD_EXIT_CONFIG or CHILD_EXIT_LATER. */
+bool worker_spawn(const SpawnOrder *order, pid_t *pid, int *status, GError **error);

@@ -34,7 +34,7 @@ bool queue_name_valid(const char *name);
 
 /* A directory with second names of the spool's files, while a backup copies them; no queue. */
 #define SPOOL_BACKUP ".backup"
-/* A file: the spool or its database is being restored, or that was interrupted. No master starts (master/lock.c). */
+/* A file: the spool or its database is being restored, or that was interrupted. No master starts (master/slices.c). */
 #define SPOOL_RESTORING ".restoring"
 
 /* Open the spool at an absolute path. FAIL_CONFIG: there is no such directory, or we may not enter it. */

@@ -11,8 +11,6 @@
 
 #include "base/auto.h"
 #include "base/fail.h"
-#include "master/lock.h"
-#include "master/orphans.h"
 
 typedef struct Rig {
     char *spool;
@@ -165,14 +163,14 @@ static void test_stale_records(Rig *rig, gconstpointer data)
     }
 }
 
-static void test_orphans_end(Rig *rig, gconstpointer data)
+static void test_slices_end_orphans(Rig *rig, gconstpointer data)
 {
     if (skips())
         return;
     pid_t polite = fork_owner(rig, 0, 2, true, false);
     pid_t deaf = fork_owner(rig, 1, 2, true, true);
     int64_t before = g_get_monotonic_time();
-    orphans_end(rig->dir, 300000);
+    slices_end_orphans(rig->dir, 300000);
     int64_t took = g_get_monotonic_time() - before;
     g_assert_cmpint(took, >=, 300000);
     g_assert_cmpint(took, <, 60000000);
@@ -190,7 +188,7 @@ static void test_one_master(Rig *rig, gconstpointer data)
     g_assert_cmpint(pipe(ready), ==, 0);
     pid_t pid = fork();
     if (pid == 0) {
-        int fd = lock_take(rig->dir, rig->spool, NULL);
+        int fd = slices_lock_spool(rig->dir, rig->spool, NULL);
         ssize_t written = fd >= 0 ? write(ready[1], "", 1) : 0;
         close(ready[1]);
         for (;;)
@@ -202,12 +200,12 @@ static void test_one_master(Rig *rig, gconstpointer data)
     g_assert_cmpint(read(ready[0], &octet, 1), ==, 1);
     close(ready[0]);
     g_autoptr(GError) error = NULL;
-    g_assert_cmpint(lock_take(rig->dir, rig->spool, &error), ==, -1);
+    g_assert_cmpint(slices_lock_spool(rig->dir, rig->spool, &error), ==, -1);
     g_assert_error(error, FAIL, FAIL_RACE);
     g_autofree char *words = g_strdup_printf("pid %ld on %s since 2", (long)pid, g_get_host_name());
     g_assert_nonnull(strstr(error->message, words));
     end_owner(pid);
-    auto_fd mine = lock_take(rig->dir, rig->spool, NULL);
+    auto_fd mine = slices_lock_spool(rig->dir, rig->spool, NULL);
     g_assert_cmpint(mine, >=, 0);
 }
 
@@ -217,10 +215,10 @@ static void test_restoring(Rig *rig, gconstpointer data)
     g_autoptr(GError) error = NULL;
     g_autofree char *restoring = g_build_filename(rig->spool, ".restoring", NULL);
     g_assert_true(g_file_set_contents(restoring, "", 0, NULL));
-    g_assert_cmpint(lock_take(rig->dir, rig->spool, &error), ==, -1);
+    g_assert_cmpint(slices_lock_spool(rig->dir, rig->spool, &error), ==, -1);
     g_assert_error(error, FAIL, FAIL_CONFIG);
     g_assert_cmpint(g_unlink(restoring), ==, 0);
-    auto_fd mine = lock_take(rig->dir, rig->spool, NULL);
+    auto_fd mine = slices_lock_spool(rig->dir, rig->spool, NULL);
     g_assert_cmpint(mine, >=, 0);
 }
 
