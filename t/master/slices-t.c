@@ -163,7 +163,7 @@ static void test_stale_records(Rig *rig, gconstpointer data)
     }
 }
 
-static void test_slices_end_orphans(Rig *rig, gconstpointer data)
+static void test_orphans_end(Rig *rig, gconstpointer data)
 {
     if (skips())
         return;
