@@ -17,7 +17,7 @@
  *   {"verb":"restart"} or {"verb":"restart","runner":"in"}   the children, not the master
  *   {"verb":"stop"}   the connection closes when the master has ended
  *   {"verb":"pause"}   all children stand still when the reply comes; they go on when the connection closes, and after
- *                      20 s at the latest (master/pause.h)
+ *                      20 s at the latest (master/supervisor.h)
  *   {"verb":"resume"}  all go on; it fails when they did so earlier
  *
  * A reply has "ok": true, or false with "error" (several faults: one a

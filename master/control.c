@@ -10,25 +10,182 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/control.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "master/gather.h"
-#include "master/group.h"
-#include "master/metrics.h"
-#include "master/pause.h"
-#include "master/privileges.h"
-#include "master/reload.h"
-#include "master/sampler.h"
+#include "master/history.h"
 #include "master/status.h"
 #include "master/survey.h"
+#include "master/worker.h"
 
 #define CLIENTS_MAX 64
 #define CLIENT_TIMEOUT 60 /* seconds */
 #define ACCEPT_PAUSE 1
 #define LOOK_INTERVAL 2 /* seconds, for the runtime directory */
+
+/* ---- what the children know ---- */
+
+/* GATHER_FIGURES asks for all that is known of the destinations with most waiting. GATHER_TROUBLES asks for those that
+ * are dead, suspended, or throttled while mail waits for them, 100 of each child. */
+typedef enum GatherWhat { GATHER_FIGURES, GATHER_TROUBLES } GatherWhat;
+
+static const struct {
+    const char *request;
+    int seconds; /* until done is called in any case */
+} asks[] = {
+    [GATHER_FIGURES] = {"{\"verb\":\"destinations\"}\n", 5},
+    [GATHER_TROUBLES] = {"{\"verb\":\"destinations\",\"trouble\":true,\"limit\":100}\n", 1},
+};
+/* A thousand destinations are less than one. */
+#define REPLY_MAX ((size_t)16 << 20)
+
+/* Take the answers. destinations is an array of all that came, each with the "instance" it came from; borrowed. fault
+ * says which of the children that were asked gave no answer, and why; borrowed. NULL: all answered. */
+typedef void GatherDone(void *data, const json_t *destinations, const char *fault);
+typedef struct Gather Gather;
+
+/* One child that was asked. */
+typedef struct Ask {
+    Gather *gather;
+    unsigned instance;
+    char *name;                 /* RUNNER-INSTANCE */
+    struct bufferevent *stream; /* NULL: it has answered, or failed */
+} Ask;
+
+struct Gather {
+    GatherWhat what;
+    GPtrArray *asks; /* of Ask, owned */
+    guint open;
+    json_t *destinations;
+    GString *fault;
+    struct event *deadline;
+    GatherDone *done;
+    void *data;
+};
+
+static void ask_free(Ask *ask)
+{
+    g_clear_pointer(&ask->stream, bufferevent_free);
+    g_free(ask->name);
+    g_free(ask);
+}
+
+/* Stop asking; done is not called. */
+static void gather_cancel(Gather *gather)
+{
+    event_free(gather->deadline);
+    g_ptr_array_unref(gather->asks);
+    json_decref(gather->destinations);
+    g_string_free(gather->fault, TRUE);
+    g_free(gather);
+}
+
+static void note(Gather *gather, const Ask *ask, const char *why)
+{
+    g_string_append_printf(gather->fault, "%s%s %s", gather->fault->len > 0 ? "; " : "", ask->name, why);
+}
+
+/* In the loop, when all have answered or the time is over. */
+static void on_gather_deadline(evutil_socket_t fd, short what, void *data)
+{
+    Gather *gather = data;
+    for (guint i = 0; i < gather->asks->len; i++) {
+        const Ask *ask = gather->asks->pdata[i];
+        if (ask->stream)
+            note(gather, ask, "does not answer");
+    }
+    gather->done(gather->data, gather->destinations, gather->fault->len > 0 ? gather->fault->str : NULL);
+    gather_cancel(gather);
+}
+
+/* why: what went wrong, or NULL. */
+static void ask_over(Ask *ask, const char *why)
+{
+    Gather *gather = ask->gather;
+    if (why)
+        note(gather, ask, why);
+    g_clear_pointer(&ask->stream, bufferevent_free);
+    if (--gather->open == 0)
+        event_active(gather->deadline, EV_TIMEOUT, 0);
+}
+
+static void on_child_read(struct bufferevent *stream, void *data)
+{
+    Ask *ask = data;
+    struct evbuffer *input = bufferevent_get_input(stream);
+    char *line = evbuffer_readln(input, NULL, EVBUFFER_EOL_LF);
+    if (!line) {
+        if (evbuffer_get_length(input) > REPLY_MAX)
+            ask_over(ask, "says too much");
+        return;
+    }
+    json_t *reply = json_loads(line, 0, NULL);
+    bool good = json_is_true(json_object_get(reply, "ok"));
+    size_t i;
+    json_t *destination;
+    json_array_foreach(good ? json_object_get(reply, "destinations") : NULL, i, destination) {
+        json_object_set_new(destination, "instance", json_integer(ask->instance));
+        json_array_append(ask->gather->destinations, destination);
+    }
+    json_decref(reply);
+    free(line);
+    ask_over(ask, good ? NULL : "gives no answer that can be read");
+}
+
+static void on_child_event(struct bufferevent *stream, short what, void *data)
+{
+    if (what & (BEV_EVENT_ERROR | BEV_EVENT_EOF | BEV_EVENT_TIMEOUT))
+        ask_over(data, "hung up");
+}
+
+/* Ask the children that are ready and have a control socket of their own (base/control.h) what they know of
+ * destinations. All are asked at once, and the loop goes on meanwhile: a child that stands still must not hold it up.
+ * done is called once, from the loop; after that the Gather is gone. */
+static Gather *gather_destinations(const Master *master, GatherWhat what, GatherDone *done, void *data)
+{
+    Gather *gather = g_new0(Gather, 1);
+    *gather = (Gather){.what = what,
+                       .asks = g_ptr_array_new_with_free_func((GDestroyNotify)ask_free),
+                       .open = 1, /* ourselves, so that it does not end while we ask */
+                       .destinations = json_array(),
+                       .fault = g_string_new(NULL),
+                       .done = done,
+                       .data = data};
+    gather->deadline = evtimer_new(master->base, on_gather_deadline, gather);
+    struct timeval wait = {asks[what].seconds, 0};
+    evtimer_add(gather->deadline, &wait);
+    for (guint i = 0; i < master->groups->len; i++) {
+        const Group *group = g_ptr_array_index(master->groups, i);
+        for (guint k = 0; k < group->workers->len; k++) {
+            const Worker *worker = g_ptr_array_index(group->workers, k);
+            struct sockaddr_un address = {.sun_family = AF_UNIX};
+            g_autofree char *name = g_strdup_printf("%s-%u", worker->group->plan->name, worker->instance);
+            g_autofree char *path = g_strdup_printf("%s/%s.sock", master->plan->runtime, name);
+            bool fits = g_strlcpy(address.sun_path, path, sizeof address.sun_path) < sizeof address.sun_path;
+            if (worker->state != WORKER_READY || !fits || access(path, F_OK) != 0)
+                continue;
+            Ask *ask = g_new0(Ask, 1);
+            *ask = (Ask){.gather = gather, .instance = worker->instance, .name = g_steal_pointer(&name)};
+            g_ptr_array_add(gather->asks, ask);
+            gather->open++;
+            ask->stream = bufferevent_socket_new(master->base, -1, BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+            bufferevent_setcb(ask->stream, on_child_read, NULL, on_child_event, ask);
+            bufferevent_enable(ask->stream, EV_READ | EV_WRITE);
+            bufferevent_write(ask->stream, asks[what].request, strlen(asks[what].request));
+            if (bufferevent_socket_connect(ask->stream, (struct sockaddr *)&address, sizeof address) != 0)
+                ask_over(ask, "cannot be reached");
+        }
+    }
+    if (--gather->open == 0)
+        event_active(gather->deadline, EV_TIMEOUT, 0);
+    return gather;
+}
+
+/* ---- the clients ---- */
 
 /* A socket that we listen on. */
 typedef struct ControlDoor {
@@ -69,7 +226,7 @@ typedef json_t *Verb(Master *master, const json_t *request, GError **error);
 
 static json_t *verb_reload(Master *master, const json_t *request, GError **error)
 {
-    reload_apply(master, error);
+    supervisor_reload(master, error);
     return NULL;
 }
 
@@ -86,9 +243,9 @@ static Group *named_group(const Master *master, const json_t *request, GError **
     Group *group = runner ? supervisor_find(master, runner) : NULL;
     if (!runner)
         fail(error, FAIL_CONFIG, "\"runner\" must name a runner");
-    else if (!group || !group_goal(group))
+    else if (!group || !supervisor_goal(group))
         fail(error, FAIL_CONFIG, "there is no runner %s; listrunner status shows them", runner);
-    return group && group_goal(group) ? group : NULL;
+    return group && supervisor_goal(group) ? group : NULL;
 }
 
 static json_t *verb_rescale(Master *master, const json_t *request, GError **error)
@@ -102,18 +259,18 @@ static json_t *verb_rescale(Master *master, const json_t *request, GError **erro
         return NULL;
     }
     Group *group = supervisor_find(master, known->plan->name);
-    g_autoptr(PlanRunner) next = plan_runner_copy(group_goal(group));
+    g_autoptr(PlanRunner) next = plan_runner_copy(supervisor_goal(group));
     if (next->instances == (unsigned)json_integer_value(instances))
         return NULL;
     next->instances = (unsigned)json_integer_value(instances);
-    group_change(group, next);
+    supervisor_change(group, next);
     return NULL;
 }
 
 static void restart_group(Group *group)
 {
-    g_autoptr(PlanRunner) same = plan_runner_copy(group_goal(group));
-    group_change(group, same);
+    g_autoptr(PlanRunner) same = plan_runner_copy(supervisor_goal(group));
+    supervisor_change(group, same);
 }
 
 static json_t *verb_restart(Master *master, const json_t *request, GError **error)
@@ -125,7 +282,7 @@ static json_t *verb_restart(Master *master, const json_t *request, GError **erro
         return NULL;
     }
     for (guint i = 0; i < master->groups->len; i++)
-        if (group_goal(g_ptr_array_index(master->groups, i)))
+        if (supervisor_goal(g_ptr_array_index(master->groups, i)))
             restart_group(g_ptr_array_index(master->groups, i));
     return NULL;
 }
@@ -133,7 +290,7 @@ static json_t *verb_restart(Master *master, const json_t *request, GError **erro
 static json_t *verb_history(Master *master, const json_t *request, GError **error)
 {
     const char *range = json_string_value(json_object_get(request, "range"));
-    json_t *history = range ? sampler_json(master->sampler, range) : NULL;
+    json_t *history = range ? history_json(master->history, range, clock_now()) : NULL;
     if (history)
         json_object_set_new(history, "ok", json_true());
     else
@@ -160,7 +317,7 @@ static const struct {
 
 static void client_free(ControlPeer *client)
 {
-    pause_end(client->control->master, client);
+    supervisor_go_on(client->control->master, client);
     g_clear_pointer(&client->gather, gather_cancel);
     if (client->wish)
         survey_forget(client->control->survey, client->wish);
@@ -212,7 +369,7 @@ static void answer_asked(ControlPeer *client)
     json_object_set_new(status, "waiting", g_steal_pointer(&client->waiting));
     json_object_set_new(status, "pending", json_integer(client->pending));
     if (client->asked == GATHER_FIGURES) {
-        g_autoptr(GString) text = metrics_text(status, client->destinations);
+        g_autoptr(GString) text = status_metrics(status, client->destinations);
         json_decref(status);
         if (client->scrape && client->fault)
             g_string_append_printf(text, "# %s\n", client->fault);
@@ -280,22 +437,15 @@ static void on_paused(void *data, const GError *error)
 
 static bool later_pause(ControlPeer *client, const json_t *request, GError **error)
 {
-    return pause_begin(client->control->master, on_paused, client, error);
+    return supervisor_pause(client->control->master, on_paused, client, error);
 }
 
 static bool later_resume(ControlPeer *client, const json_t *request, GError **error)
 {
-    if (!pause_end(client->control->master, client))
+    if (!supervisor_go_on(client->control->master, client))
         return fail(error, FAIL_LATER, "the pause was over before");
     send_reply(client, NULL);
     return true;
-}
-
-static bool may_command(const ControlPeer *client, GError **error)
-{
-    if (client->may_command)
-        return control_may_command(bufferevent_getfd(client->stream), error);
-    return fail(error, FAIL_NEVER, "this socket is for status, metrics and history alone");
 }
 
 static void answer(ControlPeer *client, const char *line)
@@ -316,7 +466,9 @@ static void answer(ControlPeer *client, const char *line)
     else if (!known)
         fail(&error, FAIL_CONFIG,
              "\"verb\" must be status, metrics, history, reload, rescale, restart, pause, resume or stop");
-    else if (!verbs[i].looks && !may_command(client, &error))
+    else if (!verbs[i].looks && !client->may_command)
+        forbidden = !fail(&error, FAIL_NEVER, "this socket is for status, metrics and history alone");
+    else if (!verbs[i].looks && !control_may_command(bufferevent_getfd(client->stream), &error))
         forbidden = true;
     else if (master->stopping && !verbs[i].while_stopping)
         fail(&error, FAIL_LATER, "the master is stopping");
@@ -416,7 +568,7 @@ static void on_accept_fault(struct evconnlistener *listener, void *data)
 }
 
 /* Listen in place of the listener that there is, if there is one. */
-static bool door_open(ControlDoor *door, GError **error)
+static bool open_door(ControlDoor *door, GError **error)
 {
     int fd = listen_unix(door->path, door->mode, error);
     if (fd < 0)
@@ -435,7 +587,7 @@ static bool renew_listeners(Master *master, GError **error)
     bool all = true;
     for (guint i = 0; i < master->groups->len; i++) {
         Group *group = g_ptr_array_index(master->groups, i);
-        const PlanRunner *goal = group_goal(group);
+        const PlanRunner *goal = supervisor_goal(group);
         bool any = false, one;
         for (char **address = goal ? goal->listen : NULL; address && *address; address++) {
             all &= listen_renew(master->listen, *address, goal->socket_mode, &one, all ? error : NULL);
@@ -455,23 +607,30 @@ static void on_look(evutil_socket_t fd, short what, void *data)
     Control *control = data;
     Master *master = control->master;
     g_autoptr(GError) error = NULL;
-    bool sound = privileges_make_directory(master->plan->runtime, NULL, &error);
+    bool made, sound = control_make_directory(master->plan->runtime, &made, &error);
     for (unsigned at = 0; sound && at < G_N_ELEMENTS(control->doors); at++) {
         ControlDoor *door = &control->doors[at];
         if (access(door->path, F_OK) == 0)
             continue;
-        sound = door_open(door, &error);
+        sound = open_door(door, &error);
         if (sound)
             log_info("%s was gone, and is made again", door->path);
     }
     sound = sound &&
-            (access(master->config_copy, F_OK) == 0 || reload_keep(master, master->config_text, &error)) &&
+            (access(master->config_copy, F_OK) == 0 || supervisor_keep(master, master->config_text, &error)) &&
             (master->stopping || renew_listeners(master, &error));
     if (!sound && g_strcmp0(control->fault, error->message) != 0)
         log_error("%s; nobody can ask or order anything until it is there again and may be written by this user",
                   error->message);
     g_free(control->fault);
     control->fault = sound ? NULL : g_strdup(error->message);
+}
+
+bool control_make_directory(const char *path, bool *made, GError **error)
+{
+    g_autofree char *above = g_path_get_dirname(path);
+    *made = g_mkdir_with_parents(above, 0755) == 0 && mkdir(path, 0755) == 0;
+    return *made || errno == EEXIST || fail_errno(error, FAIL_CONFIG, "make directory %s", path);
 }
 
 Control *control_new(Master *master, GError **error)
@@ -490,7 +649,7 @@ Control *control_new(Master *master, GError **error)
         *door = doors[at];
         door->control = control;
         door->pause = evtimer_new(master->base, on_pause_over, door);
-        sound = sound && door_open(door, error);
+        sound = sound && open_door(door, error);
     }
     if (!sound) {
         control_free(control);
@@ -499,8 +658,8 @@ Control *control_new(Master *master, GError **error)
     control->look = event_new(master->base, -1, EV_PERSIST, on_look, control);
     evtimer_add(control->look, (&(struct timeval){LOOK_INTERVAL, 0}));
     control->survey = survey_new(master);
-    survey_ask(control->survey, false, NULL,
-               NULL); /* so that the first who asks is answered from more than half a second */
+    /* So that the first who asks is answered from more than half a second. */
+    survey_ask(control->survey, false, NULL, NULL);
     return control;
 }
 

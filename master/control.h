@@ -6,6 +6,7 @@
  * the connection of a client that says nothing for a minute, sends a line that is too long, or is one too many.
  */
 #include <glib.h>
+#include <stdbool.h>
 
 #include "master/supervisor.h"
 
@@ -18,3 +19,6 @@ Control *control_new(Master *master, GError **error);
 /* Hang up and remove the sockets. */
 void control_free(Control *control);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Control, control_free)
+
+/* Make the directory of the sockets, and those above it; *made says whether. One that is there stays as it is. */
+bool control_make_directory(const char *path, bool *made, GError **error);

@@ -9,7 +9,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "master/supervisor.h"
+#include "master/worker.h"
 
+#define HISTORY_FILE "history"
+#define INTERVAL 60 /* seconds between two samples */
 #define MAGIC "LRHIST2"
 #define BYTE_ORDER_MARK 0x01020304
 #define NAME_SIZE 32
@@ -52,19 +56,18 @@ struct History {
     int fd;     /* -1: there is no file */
     bool mute;  /* the last write failed, and that was said */
     HistoryRing ring;
+    const Master *master; /* NULL: nobody is followed */
+    struct event *timer;
+    GHashTable *last; /* "RUNNER INSTANCE STARTS" -> Counted, at the last sample */
 };
 
-/* ---- the file ---- */
+/* Counted holds the counters of a process since its start. */
+typedef struct Counted {
+    uint64_t done;
+    Delays delays;
+} Counted;
 
-/* Is it a whole ring of this version? */
-static bool is_usable(const HistoryRing *ring, ssize_t got)
-{
-    bool usable = got == (ssize_t)sizeof *ring && memcmp(ring->magic, MAGIC, sizeof ring->magic) == 0 &&
-                  ring->byte_order == BYTE_ORDER_MARK && ring->size == sizeof *ring;
-    for (unsigned i = 0; usable && i < HISTORY_RUNNERS; i++)
-        usable = memchr(ring->names[i], '\0', NAME_SIZE) && g_utf8_validate(ring->names[i], -1, NULL);
-    return usable;
-}
+/* ---- the file ---- */
 
 static void write_part(History *history, const void *part, size_t size)
 {
@@ -75,15 +78,20 @@ static void write_part(History *history, const void *part, size_t size)
     history->mute = !written;
 }
 
-History *history_open(int dir_fd, const char *name)
+History *history_open(int dir_fd)
 {
     History *history = g_new0(History, 1);
     HistoryRing *ring = &history->ring;
-    history->fd = openat(dir_fd, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+    history->fd = openat(dir_fd, HISTORY_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
     if (history->fd < 0)
-        log_warn("figures of the last hours cannot be kept: %s: %s", name, g_strerror(errno));
+        log_warn("figures of the last hours cannot be kept: %s: %s", HISTORY_FILE, g_strerror(errno));
     ssize_t got = history->fd >= 0 ? TEMP_FAILURE_RETRY(pread(history->fd, ring, sizeof *ring, 0)) : -1;
-    if (is_usable(ring, got))
+    /* A whole ring of this version is taken up; another one is begun anew. */
+    bool usable = got == (ssize_t)sizeof *ring && memcmp(ring->magic, MAGIC, sizeof ring->magic) == 0 &&
+                  ring->byte_order == BYTE_ORDER_MARK && ring->size == sizeof *ring;
+    for (unsigned i = 0; usable && i < HISTORY_RUNNERS; i++)
+        usable = memchr(ring->names[i], '\0', NAME_SIZE) && g_utf8_validate(ring->names[i], -1, NULL);
+    if (usable)
         return history;
     memset(ring, 0, sizeof *ring);
     memcpy(ring->magic, MAGIC, sizeof ring->magic);
@@ -97,6 +105,9 @@ void history_free(History *history)
 {
     if (!history)
         return;
+    if (history->timer)
+        event_free(history->timer);
+    g_clear_pointer(&history->last, g_hash_table_unref);
     if (history->fd >= 0)
         close(history->fd);
     g_free(history);
@@ -152,6 +163,58 @@ void history_add(History *history, int64_t now, const HistorySample *samples, si
         write_part(history, slot, sizeof *slot);
         write_part(history, kept, sizeof *kept);
     }
+}
+
+static uint64_t rise(uint64_t before, uint64_t after)
+{
+    return after - MIN(before, after);
+}
+
+/* The figures of a runner since the sample before; how long its mail took is added to delays. */
+static HistorySample sample_of(const Group *group, GHashTable *last, GHashTable *now, Delays *delays)
+{
+    static const Counted nothing;
+    HistorySample sample = {.runner = group->plan->name};
+    int64_t wall = clock_now();
+    for (guint i = 0; i < group->workers->len; i++) {
+        const Worker *worker = group->workers->pdata[i];
+        const Beat *beat = &worker->watch.beat;
+        char *key = g_strdup_printf("%s %u %u", sample.runner, worker->instance, worker->starts);
+        const Counted counted = {.done = beat->done, .delays = beat->delays}, *before = g_hash_table_lookup(last, key);
+        if (!before)
+            before = &nothing;
+        sample.done += rise(before->done, counted.done);
+        for (int until = 0; until < DELAY_KINDS; until++)
+            for (int k = 0; k < DELAYS_COLUMNS; k++)
+                delays->counts[until][k] += rise(before->delays.counts[until][k], counted.delays.counts[until][k]);
+        g_hash_table_insert(now, key, g_memdup2(&counted, sizeof counted));
+        sample.backlog += beat->backlog;
+        if (beat->oldest > 0 && beat->oldest < wall)
+            sample.oldest = MAX(sample.oldest, (uint64_t)((wall - beat->oldest) / CLOCK_SECOND));
+    }
+    return sample;
+}
+
+static void on_minute(evutil_socket_t fd, short what, void *data)
+{
+    History *history = data;
+    const GPtrArray *groups = history->master->groups;
+    g_autofree HistorySample *samples = g_new0(HistorySample, groups->len + 1);
+    GHashTable *now = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    Delays delays = {0};
+    for (guint i = 0; i < groups->len; i++)
+        samples[i] = sample_of(groups->pdata[i], history->last, now, &delays);
+    history_add(history, clock_now(), samples, groups->len, &delays);
+    g_hash_table_unref(history->last);
+    history->last = now;
+}
+
+void history_follow(History *history, const Master *master)
+{
+    history->master = master;
+    history->last = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    history->timer = event_new(master->base, -1, EV_PERSIST, on_minute, history);
+    event_add(history->timer, &(struct timeval){INTERVAL, 0});
 }
 
 /* ---- looking back ---- */

@@ -24,14 +24,18 @@ typedef struct HistorySample {
 
 typedef struct History History;
 
-/* Open the file, which is made where there is none. Never NULL: without a file figures are kept until the end of the
- * process, and the log says why. */
-History *history_open(int dir_fd, const char *name);
-void history_free(History *history);
+/* Open the file `history` in the directory; it is made where there is none. Never NULL: without a file figures are kept
+ * until the end of the process, and the log says why. */
+History *history_open(int dir_fd);
+void history_free(History *history); /* NULL is none */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(History, history_free)
 
 /* Add a sample of each runner at now (us since 1970). delays is that of all recipients since the sample before. */
 void history_add(History *history, int64_t now, const HistorySample *samples, size_t count, const Delays *delays);
+
+struct Master;
+/* Add a sample of what each runner of the master has done once a minute, by a timer in its loop. master is borrowed. */
+void history_follow(History *history, const struct Master *master);
 
 /* Return the figures of "hour", "day" or "month" until now, a new reference; NULL: there is no such range.
  *

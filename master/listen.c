@@ -45,17 +45,12 @@ static void release_socket(void *data)
     g_rc_box_release_full(data, close_socket);
 }
 
-Listen *listen_new(void)
+Listen *listen_new(gid_t group)
 {
     Listen *sockets = g_new0(Listen, 1);
     sockets->bound = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
-    sockets->group = getegid();
-    return sockets;
-}
-
-void listen_set_group(Listen *sockets, gid_t group)
-{
     sockets->group = group;
+    return sockets;
 }
 
 void listen_free(Listen *sockets)
@@ -104,26 +99,6 @@ int listen_unix(const char *path, mode_t mode, GError **error)
         return -1;
     }
     return auto_fd_steal(&fd);
-}
-
-/* Splits "HOST:PORT" and "[v6]:PORT" in place. */
-static bool split(char *text, char **host, char **port)
-{
-    char *colon = strrchr(text, ':');
-    if (!colon || colon == text || colon[1] == '\0')
-        return false;
-    *colon = '\0';
-    *port = colon + 1;
-    *host = text;
-    if (*text == '[') {
-        if (colon[-1] != ']')
-            return false;
-        colon[-1] = '\0';
-        *host = text + 1;
-    } else if (strchr(text, ':')) {
-        return false; /* a bare IPv6 address: which colon is the port's? */
-    }
-    return true;
 }
 
 static Socket *socket_at(const GPtrArray *among, const struct addrinfo *found)
@@ -190,11 +165,21 @@ static bool bind_all(const Listen *sockets, const char *text, const struct addri
 static bool open_tcp(const Listen *sockets, const char *address, GPtrArray *own, GError **error)
 {
     g_autofree char *text = g_strdup(address);
-    char *host, *port;
-    if (!split(text, &host, &port))
+    char *host = text, *colon = strrchr(text, ':');
+    bool good = colon && colon != text && colon[1];
+    if (good)
+        *colon = '\0';
+    if (good && *host == '[') {
+        good = colon[-1] == ']';
+        colon[-1] = '\0';
+        host++;
+    } else if (good && strchr(host, ':')) {
+        good = false; /* a bare IPv6 address: which colon is the port's? */
+    }
+    if (!good)
         return fail(error, FAIL_CONFIG, "\"%s\" is not HOST:PORT, [v6]:PORT or unix:PATH", address);
     struct addrinfo hints = {.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM}, *found = NULL;
-    int result = getaddrinfo(strcmp(host, "*") == 0 ? NULL : host, port, &hints, &found);
+    int result = getaddrinfo(strcmp(host, "*") == 0 ? NULL : host, colon + 1, &hints, &found);
     if (result != 0)
         return fail(error, FAIL_CONFIG, "%s: %s", address, gai_strerror(result));
     bool sound = bind_all(sockets, address, found, own, error);

@@ -13,10 +13,8 @@
 
 typedef struct Listen Listen;
 
-Listen *listen_new(void);
-/* Give the files of UNIX sockets that are bound later to this group, for a master that runs as root. Without this call
- * they have the group of the process. */
-void listen_set_group(Listen *sockets, gid_t group);
+/* The files of UNIX sockets that a master binds as root are given to this group. */
+Listen *listen_new(gid_t group);
 void listen_free(Listen *sockets); /* closes all, removes the files of UNIX sockets */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Listen, listen_free)
 

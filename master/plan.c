@@ -7,9 +7,10 @@
 
 #include "base/config_table.h"
 #include "base/certificate.h"
-#include "base/confine.h"
 #include "base/fail.h"
 #include "base/log.h"
+
+#define READ_TRIES 5
 
 static void append_value(GString *text, const Config *config, const char *section, const ConfigKey *key)
 {
@@ -49,28 +50,26 @@ static void append_value(GString *text, const Config *config, const char *sectio
     g_string_append_c(text, '\n');
 }
 
-/* The settings of one section that the runner reads. */
-static void append_section(GString *text, const Config *config, const char *section, const char *runner)
-{
-    const ConfigMember *member = NULL;
-    for (unsigned i = 0; (member = config_member(i)) && strcmp(member->section, section) != 0;)
-        i++;
-    bool whole = strcmp(section, runner) == 0 || (member && config_read_by(member->readers, runner));
-    const ConfigTable *table;
-    for (unsigned i = 0; (table = config_table(i)); i++) {
-        bool all = whole || config_read_by(table->readers, runner);
-        for (const ConfigKey *key = config_table_covers(table, section) ? table->keys : NULL; key && key->name; key++)
-            if (all || config_read_by(key->readers, runner))
-                append_value(text, config, section, key);
-    }
-}
-
+/* The text of every setting that the runner reads. */
 static char *depends_text(const Config *config, const char *name)
 {
     GString *text = g_string_new(NULL);
     g_autofree const char **sections = config_sections(config);
-    for (const char **section = sections; *section; section++)
-        append_section(text, config, *section, name);
+    for (const char **section = sections; *section; section++) {
+        const ConfigMember *member = NULL;
+        for (unsigned i = 0; (member = config_member(i)) && strcmp(member->section, *section) != 0;)
+            i++;
+        bool whole = strcmp(*section, name) == 0 || (member && config_read_by(member->readers, name));
+        const ConfigTable *table;
+        for (unsigned i = 0; (table = config_table(i)); i++) {
+            if (!config_table_covers(table, *section))
+                continue;
+            bool all = whole || config_read_by(table->readers, name);
+            for (const ConfigKey *key = table->keys; key && key->name; key++)
+                if (all || config_read_by(key->readers, name))
+                    append_value(text, config, *section, key);
+        }
+    }
     /* The x_ keys of an outside runner are in no table. */
     g_autofree char *own = g_strdup_printf("runner.%s", name);
     g_auto(GStrv) extras = config_extra_names(config, own);
@@ -82,24 +81,6 @@ static char *depends_text(const Config *config, const char *name)
 static unsigned socket_mode(const Config *config, const char *section, const char *key)
 {
     return (unsigned)g_ascii_strtoull(config_string(config, section, key), NULL, 8);
-}
-
-static PlanRunner *runner_new(const Config *config, const char *name)
-{
-    g_autofree char *section = g_strdup_printf("runner.%s", name);
-    const char *command = config_string(config, section, "command");
-    const char *queue = config_string(config, section, "queue");
-    const char *const *listen = config_list(config, section, "listen");
-    PlanRunner *runner = g_new0(PlanRunner, 1);
-    runner->name = g_strdup(name);
-    runner->command = command ? g_strdup(command) : g_build_filename(LIBEXECDIR, name, NULL);
-    runner->queue = g_strdup(queue ? queue : name);
-    runner->instances = runner->least = config_instances(config, name, &runner->most);
-    runner->listen = listen ? g_strdupv((char **)listen) : g_new0(char *, 1);
-    runner->socket_mode = socket_mode(config, section, "socket_mode");
-    runner->depends = depends_text(config, name);
-    runner->unconfined = config_unconfined(config, name);
-    return runner;
 }
 
 Plan *plan_new(const Config *config)
@@ -121,10 +102,57 @@ Plan *plan_new(const Config *config)
     };
     for (const char *const *name = config_family(config, "runner"); *name; name++) {
         g_autofree char *section = g_strdup_printf("runner.%s", *name);
-        if (config_bool(config, section, "start"))
-            g_ptr_array_add(plan->runners, runner_new(config, *name));
+        if (!config_bool(config, section, "start"))
+            continue;
+        const char *command = config_string(config, section, "command");
+        const char *queue = config_string(config, section, "queue");
+        const char *const *listen = config_list(config, section, "listen");
+        PlanRunner *runner = g_new0(PlanRunner, 1);
+        runner->name = g_strdup(*name);
+        runner->command = command ? g_strdup(command) : g_build_filename(LIBEXECDIR, *name, NULL);
+        runner->queue = g_strdup(queue ? queue : *name);
+        runner->instances = runner->least = config_instances(config, *name, &runner->most);
+        runner->listen = listen ? g_strdupv((char **)listen) : g_new0(char *, 1);
+        runner->socket_mode = socket_mode(config, section, "socket_mode");
+        runner->depends = depends_text(config, *name);
+        runner->unconfined = config_unconfined(config, *name);
+        g_ptr_array_add(plan->runners, runner);
     }
     return plan;
+}
+
+static char *read_file(const char *path, GError **error)
+{
+    g_autoptr(GError) cause = NULL;
+    char *text = NULL;
+    if (!g_file_get_contents(path, &text, NULL, &cause))
+        fail(error, FAIL_CONFIG, "%s", cause->message);
+    return text;
+}
+
+Plan *plan_read(const char *path, char **text, GError **error)
+{
+    for (int i = 0; i < READ_TRIES; i++) {
+        g_autofree char *before = read_file(path, error);
+        if (!before)
+            return NULL;
+        g_autoptr(Config) config = config_load(path, false, error);
+        g_autoptr(Plan) plan = config ? plan_new(config) : NULL;
+        if (!plan)
+            return NULL;
+        g_autofree char *after = read_file(path, error);
+        if (!after)
+            return NULL;
+        if (strcmp(before, after) == 0) { /* it was not being written meanwhile */
+            const char *target = config_string(config, "site", "log");
+            log_open("master", g_strcmp0(target, "syslog") == 0 ? LOG_TARGET_SYSLOG : LOG_TARGET_STDERR);
+            log_set_verbose(config_bool(config, "site", "verbose"));
+            *text = g_steal_pointer(&after);
+            return g_steal_pointer(&plan);
+        }
+    }
+    fail(error, FAIL_CONFIG, "%s changes while it is read", path);
+    return NULL;
 }
 
 void plan_free(Plan *plan)
@@ -145,19 +173,6 @@ PlanRunner *plan_find(const Plan *plan, const char *name)
             return runner;
     }
     return NULL;
-}
-
-void plan_tell_unconfined(const Plan *plan, const Plan *old)
-{
-    const char *why;
-    if (!old && !confine_possible(&why))
-        log_warn("no runner can be kept to its files: %s", why);
-    for (guint i = 0; i < plan->runners->len; i++) {
-        const PlanRunner *runner = g_ptr_array_index(plan->runners, i);
-        const PlanRunner *before = old ? plan_find(old, runner->name) : NULL;
-        if (runner->unconfined && (!before || g_strcmp0(before->unconfined, runner->unconfined) != 0))
-            log_info("%s: is not kept to its files, because of %s", runner->name, runner->unconfined);
-    }
 }
 
 bool plan_instances_valid(int64_t instances)

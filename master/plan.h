@@ -37,6 +37,10 @@ typedef struct Plan {
     unsigned monitor_mode; /* of the socket that only tells */
 } Plan;
 
+/* Read, check and plan the file at path, and apply [site] log and verbose. *text (g_free) is exactly what was checked.
+ * FAIL_CONFIG, one fault a line. */
+Plan *plan_read(const char *path, char **text, GError **error);
+
 /* Read who is to run from a configuration, whose checks have passed (master/settings.c). */
 Plan *plan_new(const Config *config);
 void plan_free(Plan *plan);
@@ -54,10 +58,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(PlanRunner, plan_runner_free)
 
 /* Return whether children of `a` can go on under `b`: command, queue, number, sockets and settings are the same. */
 bool plan_runner_equal(const PlanRunner *a, const PlanRunner *b);
-
-/* Log which runners are not kept to their files, unless old (NULL: none) had them so, and whether the kernel can keep
- * any. */
-void plan_tell_unconfined(const Plan *plan, const Plan *old);
 
 /* Refuse changes that only a new master can make; FAIL_CONFIG, one line a setting. */
 bool plan_can_follow(const Plan *old, const Plan *next, GError **error);

@@ -3,13 +3,13 @@
 #pragma once
 /*
  * Decide how many processes a runner should have, between [runner.NAME] min_instances and max_instances, where
- * instances is auto. They are doubled when entries wait and the processors have room, and stay doubled only if that
- * made the work quicker: work that waits for a disk or for another server does not get quicker by more processes. They
- * are halved when nothing has waited for a while and half of them could do the work. Each change makes all of them
- * begin anew, so changes are rare.
+ * instances is auto, and carry it out. They are doubled when entries wait and the processors have room, and stay
+ * doubled only if that made the work quicker: work that waits for a disk or for another server does not get quicker by
+ * more processes. They are halved when nothing has waited for a while and half of them could do the work. Each change
+ * makes all of them begin anew, so changes are rare.
  *
- * Nothing here reads a clock or a process: the master looks at its children every [master] scale_interval and passes in
- * what it saw. Such a look is the unit in which spans of time are counted.
+ * The master looks at its children every [master] scale_interval, and decides by what it saw: scale_decide() reads no
+ * clock and no process. Such a look is the unit in which spans of time are counted.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -28,6 +28,7 @@
 /* ScaleLook is the result of a look at all processes together. */
 typedef struct ScaleLook {
     unsigned instances;
+    unsigned least, most; /* of instances, by the configuration */
     int64_t now;       /* us, monotonic */
     int64_t age;       /* us since the oldest entry was due; 0: nothing waits */
     uint64_t done;     /* since they began */
@@ -48,8 +49,17 @@ typedef struct Scale {
     unsigned wait, patience; /* looks until they may be doubled again, and how many that will be next time */
 } Scale;
 
-void scale_init(Scale *scale, unsigned least, unsigned most);
-
-/* Take in a look and return how many processes there should be. If that is another number than now, *why is the reason
+/* Take in a look and return how many processes there should be. A scale of zeroes, and one for which the configuration
+ * has other limits than at the last look, begins anew. If that is another number than now, *why is the reason
  * for the log and for status, a constant string. */
 unsigned scale_decide(Scale *scale, const ScaleLook *look, const char **why);
+
+struct Master;
+typedef struct Scaler Scaler;
+
+/* Begin to look, by a timer in the master's loop. master is borrowed. */
+Scaler *scale_new(struct Master *master);
+void scale_free(Scaler *scaler); /* NULL is none */
+
+/* Look next when [master] scale_interval has passed from now on. Call it after a reload that changed the interval. */
+void scale_wait(Scaler *scaler);

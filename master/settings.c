@@ -100,12 +100,6 @@ static const char *const reserved_queues[] = {"retry", "notice", "hold", "corrup
 /* The rule of switchboard/spool.h, which this folder may not include. */
 #define QUEUE_RULE "allowed are 1 to 32 small letters, digits and -, with a letter first and no - at the end"
 
-static bool is_queue_name(const char *name)
-{
-    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
-    return length > 0 && length <= 32 && name[length] == '\0' && g_ascii_isalpha(*name) && name[length - 1] != '-';
-}
-
 /* `owners` has the section of each queue so far. */
 static void check_queue(const ConfigCheck *check, const char *section, GHashTable *owners)
 {
@@ -113,7 +107,9 @@ static void check_queue(const ConfigCheck *check, const char *section, GHashTabl
     const char *owner = queue ? g_hash_table_lookup(owners, queue->text) : NULL;
     if (!queue)
         return;
-    if (!is_queue_name(queue->text))
+    const char *name = queue->text;
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
+    if (length == 0 || length > 32 || name[length] || !g_ascii_isalpha(*name) || name[length - 1] == '-')
         config_complain(check, section, "queue", "found \"%s\"; " QUEUE_RULE, queue->text);
     else if (g_strv_contains(reserved_queues, queue->text))
         config_complain(check, section, "queue", "found \"%s\", which no runner may have; allowed is any other",
@@ -123,17 +119,6 @@ static void check_queue(const ConfigCheck *check, const char *section, GHashTabl
                         "(more processes: instances)", queue->text, owner);
     else
         g_hash_table_insert(owners, queue->text, (gpointer)section);
-}
-
-/* The directory of a socket must be there, unless it is the one that the master makes. */
-static void check_socket_path(const ConfigCheck *check, const char *section, const char *path)
-{
-    const ConfigValue *runtime = config_usable(check, "master", "runtime_directory");
-    g_autofree char *above = g_path_get_dirname(path);
-    struct stat status;
-    if ((!runtime || strcmp(above, runtime->text) != 0) && stat(above, &status) != 0 && errno != EACCES)
-        config_complain(check, section, "listen", "found \"unix:%s\", but there is no directory %s; allowed is a path "
-                        "in one that exists", path, above);
 }
 
 /* May this host listen at an address of that name? The system alone knows: it may have been told to let programs listen
@@ -156,8 +141,15 @@ static bool is_of_this_host(const char *host)
 static void check_listen_here(const ConfigCheck *check, const char *section, const char *word)
 {
     const char *colon = strrchr(word, ':');
-    if (g_str_has_prefix(word, "unix:/"))
-        check_socket_path(check, section, word + 5);
+    if (g_str_has_prefix(word, "unix:/")) {
+        /* The directory of a socket must be there, unless it is the one that the master makes. */
+        const ConfigValue *runtime = config_usable(check, "master", "runtime_directory");
+        g_autofree char *above = g_path_get_dirname(word + 5);
+        struct stat status;
+        if ((!runtime || strcmp(above, runtime->text) != 0) && stat(above, &status) != 0 && errno != EACCES)
+            config_complain(check, section, "listen", "found \"%s\", but there is no directory %s; allowed is a path "
+                            "in one that exists", word, above);
+    }
     if (!colon || colon == word || *word == '*' || g_str_has_prefix(word, "unix:"))
         return;
     bool brackets = *word == '[' && colon[-1] == ']';
@@ -192,17 +184,6 @@ static void check_listen(const ConfigCheck *check, const char *section, GHashTab
     }
 }
 
-static void check_command(const ConfigCheck *check, const char *section)
-{
-    const ConfigValue *command = config_usable(check, section, "command");
-    bool given = config_given(check, section, "command");
-    if (!given && !config_is_built_in(section))
-        config_complain(check, section, "command", "found no value; allowed is the absolute path of the program, "
-                        "because this runner does not come with Listrunner");
-    else if (given && command && !check->offline)
-        config_check_program(check, section, "command", command->text);
-}
-
 static void check_instances(const ConfigCheck *check, const char *section)
 {
     static const char *const limits[] = {"min_instances", "max_instances"};
@@ -232,7 +213,13 @@ static void check(const ConfigCheck *check)
     g_autoptr(GHashTable) listeners = g_hash_table_new(g_str_hash, g_str_equal);
     g_autofree const char **sections = config_family_sections(check->config, "runner");
     for (const char **section = sections; *section; section++) {
-        check_command(check, *section);
+        const ConfigValue *command = config_usable(check, *section, "command");
+        bool given = config_given(check, *section, "command");
+        if (!given && !config_is_built_in(*section))
+            config_complain(check, *section, "command", "found no value; allowed is the absolute path of the program, "
+                            "because this runner does not come with Listrunner");
+        else if (given && command && !check->offline)
+            config_check_program(check, *section, "command", command->text);
         check_instances(check, *section);
         check_listen(check, *section, listeners);
         check_queue(check, *section, owners);

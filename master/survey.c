@@ -9,10 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/auto.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "master/group.h"
 
 #define STEP (CLOCK_SECOND / 500)  /* read so long in one turn of the loop, */
 #define PAUSE (CLOCK_SECOND / 25)  /* and then rest for so long when nobody waits */
@@ -108,7 +106,7 @@ static QueueRole role_of(const Survey *survey, const char *queue)
         else if (strcmp(special_queues[i].queue, queue) == 0)
             queue = special_queues[i].worked_by;
     for (guint i = 0; i < survey->master->groups->len; i++) {
-        const PlanRunner *goal = group_goal(g_ptr_array_index(survey->master->groups, i));
+        const PlanRunner *goal = supervisor_goal(g_ptr_array_index(survey->master->groups, i));
         if (goal && strcmp(goal->queue, queue) == 0)
             return ROLE_WORKED;
     }
@@ -140,48 +138,10 @@ static json_t *waiting_json(const Survey *survey)
     return waiting;
 }
 
-/* Answers everybody who waited, or those whose patience is at its end. Told is also how many queues no look has been
- * through: all of them, in the first one. */
-static void grant(Survey *survey, bool all)
-{
-    int64_t now = clock_monotonic();
-    for (guint i = survey->wishes->len; i-- > 0;) {
-        SurveyWish *wish = survey->wishes->pdata[i];
-        if (!all && wish->until > now)
-            continue;
-        g_ptr_array_steal_index_fast(survey->wishes, i);
-        unsigned pending = survey->name && !g_hash_table_contains(survey->views, survey->name);
-        for (const GList *at = survey->names->head; at; at = at->next)
-            pending += !g_hash_table_contains(survey->views, at->data);
-        wish->done(wish->data, waiting_json(survey), pending);
-        g_free(wish);
-    }
-}
-
 /* A queue that another look counted is not there any more. */
 static gboolean is_old(gpointer name, gpointer view, gpointer survey)
 {
     return ((const QueueView *)view)->look != ((const Survey *)survey)->look;
-}
-
-/* Queues that wait for a person come first: most of them are short. */
-static bool list_queues(Survey *survey)
-{
-    DIR *directory = opendir(survey->master->plan->spool);
-    if (!directory) {
-        log_warn("what waits in the queues is not known: list %s: %s", survey->master->plan->spool, g_strerror(errno));
-        return false;
-    }
-    for (const struct dirent *found; (found = readdir(directory)) != NULL;) {
-        if (*found->d_name == '.' || (found->d_type != DT_DIR && found->d_type != DT_UNKNOWN))
-            continue;
-        if (role_of(survey, found->d_name) == ROLE_WORKED)
-            g_queue_push_tail(survey->names, g_strdup(found->d_name));
-        else
-            g_queue_push_head(survey->names, g_strdup(found->d_name));
-    }
-    closedir(directory);
-    return true;
 }
 
 /* False: there is none left. */
@@ -249,7 +209,20 @@ static void on_turn(evutil_socket_t fd, short what, void *data)
         survey->rest_until = clock_monotonic() + SURVEY_REST * survey->took;
         g_hash_table_foreach_remove(survey->views, is_old, survey);
     }
-    grant(survey, !survey->looking);
+    /* Everybody is answered at the end, and before it those whose patience is at its end. They are told, too, how many
+     * queues no look has been through: all of them, in the first one. */
+    int64_t now = clock_monotonic();
+    for (guint i = survey->wishes->len; i-- > 0;) {
+        SurveyWish *wish = survey->wishes->pdata[i];
+        if (survey->looking && wish->until > now)
+            continue;
+        g_ptr_array_steal_index_fast(survey->wishes, i);
+        unsigned pending = survey->name && !g_hash_table_contains(survey->views, survey->name);
+        for (const GList *at = survey->names->head; at; at = at->next)
+            pending += !g_hash_table_contains(survey->views, at->data);
+        wish->done(wish->data, waiting_json(survey), pending);
+        g_free(wish);
+    }
     struct timeval pause = {0, survey->wishes->len > 0 ? 0 : PAUSE};
     if (survey->looking)
         evtimer_add(survey->turn, &pause);
@@ -291,7 +264,22 @@ SurveyWish *survey_ask(Survey *survey, bool old, SurveyDone *done, void *data)
     if (!survey->looking && (!old || clock_monotonic() >= survey->rest_until)) {
         survey->look++;
         survey->took = 0;
-        survey->looking = list_queues(survey);
+        DIR *directory = opendir(survey->master->plan->spool);
+        survey->looking = directory != NULL;
+        if (!directory)
+            log_warn("what waits in the queues is not known: list %s: %s", survey->master->plan->spool,
+                     g_strerror(errno));
+        /* Queues that wait for a person come first: most of them are short. */
+        for (const struct dirent *found; directory && (found = readdir(directory)) != NULL;) {
+            if (*found->d_name == '.' || (found->d_type != DT_DIR && found->d_type != DT_UNKNOWN))
+                continue;
+            if (role_of(survey, found->d_name) == ROLE_WORKED)
+                g_queue_push_tail(survey->names, g_strdup(found->d_name));
+            else
+                g_queue_push_head(survey->names, g_strdup(found->d_name));
+        }
+        if (directory)
+            closedir(directory);
     }
     struct timeval at_once = {0, 0};
     evtimer_add(survey->turn, &at_once);
@@ -301,36 +289,4 @@ SurveyWish *survey_ask(Survey *survey, bool old, SurveyDone *done, void *data)
 void survey_forget(Survey *survey, SurveyWish *wish)
 {
     g_ptr_array_remove_fast(survey->wishes, wish);
-}
-
-/* NULL: it is a directory of the spool's file system that can be listed; else what is wrong, g_free(). *gone: there is
- * nothing. */
-static char *directory_fault(int spool, const char *name, bool *gone)
-{
-    struct stat above, status;
-    int fd = openat(spool, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    *gone = fd < 0 && errno == ENOENT;
-    if (fd < 0)
-        return g_strdup(g_strerror(errno));
-    bool other = fstat(spool, &above) == 0 && fstat(fd, &status) == 0 && above.st_dev != status.st_dev;
-    close(fd);
-    return other ? g_strdup("it is on another file system than the spool") : NULL;
-}
-
-json_t *survey_missing(const char *spool)
-{
-    json_t *missing = json_array();
-    g_autofree char *path = g_build_filename(spool, ".queues", NULL);
-    auto_fd above = open(spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *records = above >= 0 ? opendir(path) : NULL;
-    for (const struct dirent *found; records && (found = readdir(records)) != NULL;) {
-        bool gone;
-        g_autofree char *fault = *found->d_name == '.' ? NULL : directory_fault(above, found->d_name, &gone);
-        if (fault)
-            json_array_append_new(
-                missing, json_pack("{s:s,s:s,s:b}", "queue", found->d_name, "fault", fault, "gone", (int)gone));
-    }
-    if (records)
-        closedir(records);
-    return missing;
 }

@@ -40,9 +40,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Survey, survey_free)
  * and then the wish is gone; with NULL for done nobody waits, and NULL is returned. */
 SurveyWish *survey_ask(Survey *survey, bool old, SurveyDone *done, void *data);
 
-/* Return the queues whose directory was there (SPOOL/.queues names them) and cannot be listed now: [{queue, fault}], a
- * new reference. */
-json_t *survey_missing(const char *spool);
-
 /* Withdraw a wish: its done will not be called. */
 void survey_forget(Survey *survey, SurveyWish *wish);

@@ -16,7 +16,6 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/newest_schema.h"
-#include "master/group.h"
 #include "master/slices.h"
 #include "master/supervisor.h"
 
@@ -38,7 +37,7 @@ typedef struct PreparedChild {
     unsigned count;
 } PreparedChild;
 
-/* What base/contract.h asks for, and a few variables of our own environment. */
+/* The variables that base/contract.h asks for, and a few of our own environment. */
 static char **environment_of(const SpawnOrder *order)
 {
     static const char *const kept[] = {"PATH=", "LANG=", "LC_", "TZ=", "LISTRUNNER_"};
@@ -464,26 +463,6 @@ void worker_died(Worker *worker, int status)
     /* A person must mend the configuration before it can work. */
     bool config = WIFEXITED(status) && WEXITSTATUS(status) == CHILD_EXIT_CONFIG;
     worker_step(worker, config ? EVENT_DIED_CONFIG : EVENT_DIED);
-}
-
-void worker_reopen(const Worker *worker)
-{
-    if (worker->pid > 0 && worker->state == WORKER_READY)
-        kill(worker->pid, SIGHUP);
-}
-
-void worker_go_on(Worker *worker)
-{
-    if (worker->pid > 0 && kill(worker->pid, SIGCONT) != 0)
-        log_error("%s[%u]: signal %d to pid %ld: %s", name_of(worker), worker->instance, SIGCONT, (long)worker->pid,
-                  g_strerror(errno));
-    worker->watch.spoke = worker->watch.moved = clock_monotonic();
-}
-
-unsigned worker_restarts(const Worker *worker)
-{
-    unsigned later = MAX(worker->starts, 1) - 1;
-    return later - MIN(worker->renewals, later);
 }
 
 unsigned worker_loops(const Worker *worker)

@@ -51,15 +51,6 @@ void worker_step(Worker *worker, WorkerEvent event);
 /* Note that the worker's process ended, with the status of waitpid(). */
 void worker_died(Worker *worker, int status);
 
-/* Have the process read its files anew (SIGHUP), if there is one that can take the signal. */
-void worker_reopen(const Worker *worker);
-
-/* Let the process go on after a pause (SIGCONT). The time of the pause does not count as silence. */
-void worker_go_on(Worker *worker);
-
-/* Return how many starts came after the first one, without those that followed a process that left to be renewed. */
-unsigned worker_restarts(const Worker *worker);
-
 /* Return whether nothing is wrong with the worker now. */
 bool worker_healthy(const Worker *worker);
 

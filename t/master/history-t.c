@@ -9,6 +9,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "master/supervisor.h"
+#include "master/worker.h"
+#include "t/master/timers.h"
 #include "t/suite.h"
 
 #define MINUTE (60 * CLOCK_SECOND)
@@ -24,7 +27,7 @@ static void set_up(Fixture *fixture, const void *data)
 {
     fixture->directory = g_dir_make_tmp("history-XXXXXX", NULL);
     fixture->fd = open(fixture->directory, O_RDONLY | O_DIRECTORY);
-    fixture->history = history_open(fixture->fd, "history");
+    fixture->history = history_open(fixture->fd);
 }
 
 static void tear_down(Fixture *fixture, const void *data)
@@ -40,7 +43,7 @@ static void tear_down(Fixture *fixture, const void *data)
 static void again(Fixture *fixture)
 {
     history_free(fixture->history);
-    fixture->history = history_open(fixture->fd, "history");
+    fixture->history = history_open(fixture->fd);
 }
 
 static void add(Fixture *fixture, int64_t now, const char *runner, uint64_t done, uint64_t backlog, uint64_t oldest)
@@ -165,9 +168,97 @@ static void test_bounds(Fixture *fixture, const void *data)
     g_assert_cmpuint(json_object_size(json_object_get(all, "runners")), ==, HISTORY_RUNNERS);
     /* Without a file they are kept nevertheless. */
     history_free(fixture->history);
-    fixture->history = history_open(-1, "nowhere");
+    fixture->history = history_open(-1);
     add(fixture, NOW, "in", 2, 0, 0);
     expect(fixture, "day", NOW, "in", "done", "- - 2");
+}
+
+/* ---- each entry counts once: two runners, two processes of one, and a process that was started anew ---- */
+
+typedef struct Followed {
+    char *directory;
+    PlanRunner plans[2];
+    Worker workers[2][2];
+    Group groups[2];
+    Master master;
+    History *history;
+} Followed;
+
+static void follow(Followed *fixture, const void *data)
+{
+    (void)data;
+    *fixture = (Followed){.plans = {{.name = (char *)"in"}, {.name = (char *)"out"}}};
+    fixture->directory = g_dir_make_tmp("history-XXXXXX", NULL);
+    fixture->master.base = event_base_new();
+    fixture->master.state_dir = open(fixture->directory, O_RDONLY | O_DIRECTORY);
+    fixture->master.groups = g_ptr_array_new();
+    for (unsigned at = 0; at < 2; at++) {
+        Group *group = &fixture->groups[at];
+        *group = (Group){.master = &fixture->master, .plan = &fixture->plans[at], .workers = g_ptr_array_new()};
+        for (unsigned instance = 0; instance < 2; instance++) {
+            fixture->workers[at][instance] = (Worker){.group = group, .instance = instance, .starts = 1};
+            g_ptr_array_add(group->workers, &fixture->workers[at][instance]);
+        }
+        g_ptr_array_add(fixture->master.groups, group);
+    }
+    fixture->history = history_open(fixture->master.state_dir);
+    history_follow(fixture->history, &fixture->master);
+}
+
+static void stop_following(Followed *fixture, const void *data)
+{
+    (void)data;
+    history_free(fixture->history);
+    event_base_free(fixture->master.base);
+    g_ptr_array_unref(fixture->master.groups);
+    for (unsigned at = 0; at < 2; at++)
+        g_ptr_array_unref(fixture->groups[at].workers);
+    close(fixture->master.state_dir);
+    g_autofree char *path = g_build_filename(fixture->directory, "history", NULL);
+    g_unlink(path);
+    g_rmdir(fixture->directory);
+    g_free(fixture->directory);
+}
+
+/* Have the processes of a runner say how much each has done since its start. */
+static void have_done(Followed *fixture, unsigned runner, uint64_t first, uint64_t second)
+{
+    fixture->workers[runner][0].watch.beat.done = first;
+    fixture->workers[runner][1].watch.beat.done = second;
+}
+
+/* The entries of a runner in the last hour. */
+static void expect_done(const Followed *fixture, const char *runner, json_int_t wanted)
+{
+    json_auto_t *all = history_json(fixture->history, "hour", clock_now());
+    const json_t *array = json_object_get(json_object_get(json_object_get(all, "runners"), runner), "done"), *one;
+    json_int_t sum = 0;
+    size_t at;
+    json_array_foreach(array, at, one)
+        sum += json_integer_value(one);
+    g_assert_cmpint(sum, ==, wanted);
+}
+
+static void test_once(Followed *fixture, const void *data)
+{
+    (void)data;
+    have_done(fixture, 0, 5, 10);
+    timers_run_out(fixture->master.base, 1);
+    expect_done(fixture, "in", 15);
+    expect_done(fixture, "out", 0);
+    timers_run_out(fixture->master.base, 1); /* nothing was done meanwhile */
+    expect_done(fixture, "in", 15);
+    have_done(fixture, 0, 7, 10);
+    have_done(fixture, 1, 1, 1);
+    timers_run_out(fixture->master.base, 1);
+    expect_done(fixture, "in", 17);
+    expect_done(fixture, "out", 2);
+    /* A new process counts from its own start, and one that tells less than before has done nothing. */
+    fixture->workers[0][0].starts++;
+    have_done(fixture, 0, 4, 9);
+    timers_run_out(fixture->master.base, 1);
+    expect_done(fixture, "in", 21);
+    expect_done(fixture, "out", 2);
 }
 
 SUITE("history")
@@ -177,5 +268,6 @@ SUITE("history")
     g_test_add("/history/file", Fixture, NULL, set_up, test_file, tear_down);
     g_test_add("/history/delays", Fixture, NULL, set_up, test_delays, tear_down);
     g_test_add("/history/bounds", Fixture, NULL, set_up, test_bounds, tear_down);
+    g_test_add("/history/each entry is counted once", Followed, NULL, follow, test_once, stop_following);
     return g_test_run();
 }

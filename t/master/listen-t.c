@@ -88,7 +88,7 @@ int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints
 /* A name listens on all its addresses, each once; one that the machine does not have is left out. */
 static void test_name(void)
 {
-    g_autoptr(Listen) sockets = listen_new();
+    g_autoptr(Listen) sockets = listen_new(getegid());
     g_autoptr(GError) error = NULL;
     int port = free_port();
     g_autofree char *name = g_strdup_printf("several.test:%d", port);
@@ -118,7 +118,7 @@ static void test_name(void)
 /* All of a name or none of it. */
 static void test_name_in_part(void)
 {
-    g_autoptr(Listen) others = listen_new(), sockets = listen_new();
+    g_autoptr(Listen) others = listen_new(getegid()), sockets = listen_new(getegid());
     g_autoptr(GError) error = NULL;
     int port = free_port();
     g_autofree char *taken = g_strdup_printf("127.0.0.2:%d", port);
@@ -133,7 +133,7 @@ static void test_name_in_part(void)
 
 static void test_everywhere(void)
 {
-    g_autoptr(Listen) sockets = listen_new();
+    g_autoptr(Listen) sockets = listen_new(getegid());
     g_autoptr(GError) error = NULL;
     int port = free_port();
     g_autofree char *everywhere = g_strdup_printf("*:%d", port);
@@ -153,7 +153,7 @@ static void test_everywhere(void)
 
 static void test_tcp(void)
 {
-    g_autoptr(Listen) sockets = listen_new();
+    g_autoptr(Listen) sockets = listen_new(getegid());
     g_autoptr(GError) error = NULL;
     g_assert_cmpint(count_fds(sockets, "127.0.0.1:0", NULL), ==, -1);
     g_assert_true(listen_add(sockets, "127.0.0.1:0", 0660, &error));
@@ -172,7 +172,7 @@ static void test_nonsense(void)
 {
     static const char *const bad[] = {"", ":", "localhost", "localhost:", ":25", "::1:25", "[::1:25", "unix:relative",
                                       "unix:", "127.0.0.1:no-such-port"};
-    g_autoptr(Listen) sockets = listen_new();
+    g_autoptr(Listen) sockets = listen_new(getegid());
     for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
         g_autoptr(GError) error = NULL;
         g_assert_false(listen_add(sockets, bad[i], 0660, &error));
@@ -198,7 +198,7 @@ static void test_unix(void)
     struct stat status;
     g_assert_cmpint(stat(path, &status), ==, 0);
     g_assert_cmpint(status.st_mode & 0777, ==, 0600);
-    Listen *sockets = listen_new();
+    Listen *sockets = listen_new(getegid());
     g_assert_false(listen_add(sockets, address, 0660, &error)); /* somebody listens */
     g_assert_error(error, FAIL, FAIL_CONFIG);
     g_clear_error(&error);
@@ -227,9 +227,8 @@ static void test_group(void)
     }
     g_autofree char *path = g_build_filename(directory, "grouped", NULL), *address = g_strconcat("unix:", path, NULL);
     g_autoptr(GError) error = NULL;
-    g_autoptr(Listen) sockets = listen_new();
+    g_autoptr(Listen) sockets = listen_new(12345);
     gid_t before = getegid();
-    listen_set_group(sockets, 12345);
     g_assert_true(listen_add(sockets, address, 0666, &error));
     for (int times = 0; times < 2; times++) {
         bool renewed;

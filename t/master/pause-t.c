@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* Test that a pause is told of when every process stands still, and not before. */
-#include "master/pause.h"
+#include "master/supervisor.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "master/group.h"
 #include "master/worker.h"
 #include "t/master/timers.h"
 
@@ -55,7 +54,7 @@ static void test_stands_still(void)
     g_ptr_array_add(group.workers, &worker);
     g_ptr_array_add(master.groups, &group);
     deaf = true;
-    g_assert_true(pause_begin(&master, note_done, &done, &error));
+    g_assert_true(supervisor_pause(&master, note_done, &done, &error));
     timers_run_out(master.base, 5);
     g_assert_cmpuint(done, ==, 0);
     deaf = false;
@@ -63,9 +62,9 @@ static void test_stands_still(void)
     wait_for(worker.pid, WSTOPPED);
     timers_run_out(master.base, 5);
     g_assert_cmpuint(done, ==, 1);
-    g_assert_false(pause_begin(&master, note_done, &worker, NULL));
-    g_assert_false(pause_end(&master, &worker)); /* it is not that one's */
-    g_assert_true(pause_end(&master, &done));
+    g_assert_false(supervisor_pause(&master, note_done, &worker, NULL));
+    g_assert_false(supervisor_go_on(&master, &worker)); /* it is not that one's */
+    g_assert_true(supervisor_go_on(&master, &done));
     wait_for(worker.pid, WCONTINUED);
     g_assert_null(master.pause);
     g_assert_cmpint(kill(worker.pid, SIGKILL), ==, 0);

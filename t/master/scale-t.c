@@ -10,7 +10,7 @@
 /* A site that is simulated: so much arrives, and so much one process does, until the machine can do no more. */
 typedef struct World {
     Scale scale;
-    unsigned instances;
+    unsigned instances, least, most;
     double arrives, each, limit; /* entries a second */
     double load;                 /* of a processor, of a process at full work */
     double backlog, done, processor;
@@ -20,9 +20,8 @@ typedef struct World {
 
 static World world(unsigned least, unsigned most)
 {
-    World made = {.instances = least, .each = 10, .limit = 1e9, .load = 0.5, .now = SECOND};
-    scale_init(&made.scale, least, most);
-    return made;
+    return (World){.instances = least, .least = least, .most = most, .each = 10, .limit = 1e9, .load = 0.5,
+                   .now = SECOND};
 }
 
 static void look(World *world)
@@ -36,6 +35,8 @@ static void look(World *world)
     world->processor += world->load * does / world->each;
     world->now += LOOK;
     const ScaleLook seen = {.instances = world->instances,
+                            .least = world->least,
+                            .most = world->most,
                             .now = world->now,
                             .age = (int64_t)(world->backlog / MAX(can / seconds, 1) * SECOND),
                             .done = (uint64_t)world->done,
@@ -125,9 +126,8 @@ static void test_needed(void)
 
 static void test_unsteady(void)
 {
-    Scale scale;
-    scale_init(&scale, 1, 8);
-    ScaleLook seen = {.instances = 1, .age = 1000 * SECOND, .processors = PROCESSORS};
+    Scale scale = {0};
+    ScaleLook seen = {.instances = 1, .least = 1, .most = 8, .age = 1000 * SECOND, .processors = PROCESSORS};
     for (unsigned at = 0; at < 100; at++) {
         const char *why = NULL;
         seen.now += LOOK;

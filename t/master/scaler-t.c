@@ -2,9 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Test when the master changes the number of a runner's processes by its load: not while a change is under way, and not
  * while a backup has its processes stand still. */
-#include "master/scaler.h"
+#include "master/scale.h"
 
 #include "base/clock.h"
+#include "master/supervisor.h"
 #include "master/worker.h"
 #include "t/master/timers.h"
 
@@ -22,8 +23,8 @@ typedef struct Fixture {
 static unsigned changes[2]; /* of each group */
 
 /* Takes the place of the function by which the scaler changes a group. */
-void __wrap_group_change(Group *group, const PlanRunner *next);
-void __wrap_group_change(Group *group, const PlanRunner *next)
+void __wrap_supervisor_change(Group *group, const PlanRunner *next);
+void __wrap_supervisor_change(Group *group, const PlanRunner *next)
 {
     g_assert_cmpuint(next->instances, ==, 2 * group->plan->instances);
     changes[group == group->master->groups->pdata[1]]++;
@@ -49,13 +50,13 @@ static void set_up(Fixture *fixture, const void *data)
         g_ptr_array_add(fixture->master.groups, group);
         changes[at] = 0;
     }
-    fixture->scaler = scaler_new(&fixture->master);
+    fixture->scaler = scale_new(&fixture->master);
 }
 
 static void tear_down(Fixture *fixture, const void *data)
 {
     (void)data;
-    scaler_free(fixture->scaler);
+    scale_free(fixture->scaler);
     event_base_free(fixture->master.base);
     g_ptr_array_unref(fixture->master.groups);
     for (unsigned at = 0; at < 2; at++) {

@@ -135,7 +135,7 @@ CIRCLES = [
     {"lists/change", "lists/making/family", "lists/making/setting_check", "lists/making/style", "lists/people/ban"},
     {"lists/people/leave", "lists/people/leave_brake", "lists/people/subscription"},
     {"lists/trial/trial", "lists/trial/trial_judge", "lists/trial/trial_mail"},
-    {"master/group", "master/pause", "master/sampler", "master/scaler", "master/supervisor", "master/worker"},
+    {"master/history", "master/scale", "master/supervisor", "master/worker"},
     {"posting/authenticity", "posting/authors", "posting/loop", "posting/post", "posting/rule"},
     {"runners/rest/resources", "runners/rest/rest", "runners/rest/scope"},
     {"runners/web/archive", "runners/web/desk", "runners/web/desk_try", "runners/web/web"},
