@@ -375,7 +375,7 @@ void claim_begin(Claim *claim)
     suffix_file(&claim->name, SUFFIX_CLAIMED, claimed);
     claim->renamed = fs_rename_new(queue_fd(claim->queue), ready, claimed, &claim->fault);
     if (claim->renamed)
-        claim->entry = entry_open_begin(claim->queue, claimed, &claim->fault);
+        claim->entry = entry_open_begin(claim->queue, claimed, true, &claim->fault);
 }
 
 void claim_make(Claim *claim)
@@ -384,50 +384,40 @@ void claim_make(Claim *claim)
         g_clear_pointer(&claim->entry, entry_free);
 }
 
-static bool not_renamed(Inbox *inbox, Claim *claim, GError **error)
-{
-    g_autoptr(GError) fault = g_steal_pointer(&claim->fault);
-    if (g_error_matches(fault, FAIL, FAIL_MISSING))
-        return true; /* an operator was faster, or it was known twice */
-    if (g_error_matches(fault, FAIL, FAIL_LATER)) { /* the entry is as it was; the next would fare like it */
-        keep(inbox, &claim->name);
-        if (pause_left(inbox) > 0) /* another was refused before */
-            return true;
-        log_error("queue %s: %s; no entry is taken for %" PRId64 " s", queue_name(claim->queue), fault->message,
-                  REFUSED_PAUSE / CLOCK_SECOND);
-        inbox->paused_until = clock_monotonic() + REFUSED_PAUSE;
-        return true;
-    }
-    if (g_error_matches(fault, FAIL, FAIL_NEVER)) {
-        log_error("queue %s: %s; it stays there", queue_name(claim->queue), fault->message);
-        return true;
-    }
-    g_propagate_prefixed_error(error, g_steal_pointer(&fault), "queue %s: ", queue_name(claim->queue));
-    return false;
-}
-
-/* A damaged entry goes to corrupt/; one that cannot be read now waits, so that those behind it go on. */
-static bool not_opened(Inbox *inbox, Claim *claim, GError **error)
-{
-    g_autoptr(GError) fault = g_steal_pointer(&claim->fault);
-    if (g_error_matches(fault, FAIL, FAIL_MISSING))
-        return true;
-    if (g_error_matches(fault, FAIL, FAIL_NEVER)) {
-        log_error("queue %s: %s", queue_name(inbox->queue), fault->message);
-        return corrupt_set_aside(inbox->queue, &hand_runner, &claim->name, error);
-    }
-    log_error("queue %s: %s; it is tried again in %" PRId64 " s", queue_name(inbox->queue), fault->message,
-              UNREADABLE_DELAY / CLOCK_SECOND);
-    return inbox_release_name(inbox, &claim->name, clock_now() + UNREADABLE_DELAY, error);
-}
-
 bool inbox_take(Inbox *inbox, Claim *claim, GPtrArray *entries, GError **error)
 {
-    if (!claim->renamed)
-        return not_renamed(inbox, claim, error);
-    if (!claim->entry)
-        return not_opened(inbox, claim, error);
-    g_ptr_array_add(entries, g_steal_pointer(&claim->entry));
+    if (claim->entry) {
+        g_ptr_array_add(entries, g_steal_pointer(&claim->entry));
+        return true;
+    }
+    const char *queue = queue_name(claim->queue);
+    g_autoptr(GError) fault = g_steal_pointer(&claim->fault);
+    bool later = g_error_matches(fault, FAIL, FAIL_LATER), never = g_error_matches(fault, FAIL, FAIL_NEVER);
+    if (g_error_matches(fault, FAIL, FAIL_MISSING))
+        return true; /* an operator was faster, or it was known twice */
+    if (claim->renamed && never) { /* it is damaged */
+        log_error("queue %s: %s", queue, fault->message);
+        return corrupt_set_aside(inbox->queue, &hand_runner, &claim->name, error);
+    }
+    if (claim->renamed) { /* it cannot be read now, and waits, so that those behind it go on */
+        log_error("queue %s: %s; it is tried again in %" PRId64 " s", queue, fault->message,
+                  UNREADABLE_DELAY / CLOCK_SECOND);
+        return inbox_release_name(inbox, &claim->name, clock_now() + UNREADABLE_DELAY, error);
+    }
+    if (never) {
+        log_error("queue %s: %s; it stays there", queue, fault->message);
+        return true;
+    }
+    if (!later) {
+        g_propagate_prefixed_error(error, g_steal_pointer(&fault), "queue %s: ", queue);
+        return false;
+    }
+    keep(inbox, &claim->name); /* it is as it was; the next would fare like it */
+    if (pause_left(inbox) == 0) { /* else another was refused before */
+        log_error("queue %s: %s; no entry is taken for %" PRId64 " s", queue, fault->message,
+                  REFUSED_PAUSE / CLOCK_SECOND);
+        inbox->paused_until = clock_monotonic() + REFUSED_PAUSE;
+    }
     return true;
 }
 

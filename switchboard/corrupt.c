@@ -14,22 +14,6 @@
 
 #define COPY_BLOCK (256 * 1024)
 
-static bool copy_octets(int from, int to, GError **error)
-{
-    g_autofree char *block = g_malloc(COPY_BLOCK);
-    for (;;) {
-        ssize_t got = read(from, block, COPY_BLOCK);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return fail_errno(error, FAIL_LATER, "read");
-        if (got == 0)
-            return true;
-        if (!fs_write(to, block, (size_t)got, error))
-            return false;
-    }
-}
-
 /* The bytes of file in a new file, synced; its name is not. */
 static bool copy_file(Queue *from, const char *file, Queue *into, const char *to, GError **error)
 {
@@ -39,7 +23,11 @@ static bool copy_file(Queue *from, const char *file, Queue *into, const char *to
     auto_fd copy = fs_create(queue_fd(into), to, error);
     if (copy < 0)
         return false;
-    if (copy_octets(source, copy, error) && fs_sync_file(copy, error))
+    g_autofree char *block = g_malloc(COPY_BLOCK);
+    bool good = true;
+    for (ssize_t got; good && (got = TEMP_FAILURE_RETRY(read(source, block, COPY_BLOCK))) != 0;)
+        good = got > 0 ? fs_write(copy, block, (size_t)got, error) : fail_errno(error, FAIL_LATER, "read");
+    if (good && fs_sync_file(copy, error))
         return true;
     fs_unlink(queue_fd(into), to, NULL);
     return false;

@@ -39,14 +39,6 @@ struct Draft {
     GDestroyNotify next_destroy;
 };
 
-/* Tells entries apart that come from outside: process and counter. */
-static int64_t intake_ordinal(void)
-{
-    static int counter;
-    unsigned own = (unsigned)g_atomic_int_add(&counter, 1) & 0xffffff;
-    return (int64_t)getpid() << 24 | own;
-}
-
 static void octets_clear(void *data)
 {
     Octets *message = data;
@@ -293,8 +285,11 @@ const EntryName *draft_name(Draft *draft)
     Octets *message = draft->message;
     if (meta_integer(meta, META_ARRIVAL, 0) <= 0)
         meta_set_integer(meta, META_ARRIVAL, clock_unique());
-    if (!json_object_get(meta, META_ORDINAL))
-        meta_set_integer(meta, META_ORDINAL, intake_ordinal());
+    if (!json_object_get(meta, META_ORDINAL)) { /* process and counter tell apart what comes from outside */
+        static int counter;
+        unsigned own = (unsigned)g_atomic_int_add(&counter, 1) & 0xffffff;
+        meta_set_integer(meta, META_ORDINAL, (int64_t)getpid() << 24 | own);
+    }
     if (message->hashed == NULL) { /* once, however many drafts share the message */
         message->hashed = format_checksum_new();
         for (guint i = 0; i < message->pieces->len; i++) {

@@ -115,7 +115,7 @@ static bool check_head(Entry *entry, GError **error)
     return entry->meta != NULL;
 }
 
-static Entry *open_begin(Queue *queue, const char *file, bool writable, GError **error)
+Entry *entry_open_begin(Queue *queue, const char *file, bool writable, GError **error)
 {
     g_autoptr(Entry) entry = g_new0(Entry, 1);
     entry->queue = queue;
@@ -130,11 +130,6 @@ static Entry *open_begin(Queue *queue, const char *file, bool writable, GError *
         return NULL;
     posix_fadvise(entry->fd, 0, MAP_FROM, POSIX_FADV_WILLNEED); /* only a hint */
     return g_steal_pointer(&entry);
-}
-
-Entry *entry_open_begin(Queue *queue, const char *file, GError **error)
-{
-    return open_begin(queue, file, true, error);
 }
 
 /* The bytes of the file, which are enough for one. */
@@ -172,19 +167,19 @@ bool entry_open_end(Entry *entry, GError **error)
 
 Entry *entry_open(Queue *queue, const char *file, GError **error)
 {
-    g_autoptr(Entry) entry = entry_open_begin(queue, file, error);
+    g_autoptr(Entry) entry = entry_open_begin(queue, file, true, error);
     return entry && entry_open_end(entry, error) ? g_steal_pointer(&entry) : NULL;
 }
 
 Entry *entry_open_read(Queue *queue, const char *file, GError **error)
 {
-    g_autoptr(Entry) entry = open_begin(queue, file, false, error);
+    g_autoptr(Entry) entry = entry_open_begin(queue, file, false, error);
     return entry && entry_open_end(entry, error) ? g_steal_pointer(&entry) : NULL;
 }
 
 Entry *entry_open_head(Queue *queue, const char *file, GError **error)
 {
-    g_autoptr(Entry) entry = open_begin(queue, file, false, error);
+    g_autoptr(Entry) entry = entry_open_begin(queue, file, false, error);
     char text[FORMAT_HEAD_SIZE + 1] = "";
     size_t size;
     if (!entry || !find_size(entry, &size, error) ||

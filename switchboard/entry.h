@@ -42,7 +42,7 @@ typedef struct Entry Entry;
 Entry *entry_open(Queue *queue, const char *file, GError **error);
 /* Open an entry in two steps, to open many at once: entry_open_begin() lets the disk begin to read, entry_open_end()
  * waits for the bytes and verifies them. Between the two, and when the second fails, the entry can only be freed. */
-Entry *entry_open_begin(Queue *queue, const char *file, GError **error);
+Entry *entry_open_begin(Queue *queue, const char *file, bool writable, GError **error);
 bool entry_open_end(Entry *entry, GError **error);
 /* Open an entry for reading only, without the right to write it: entry_fd() cannot be written to. */
 Entry *entry_open_read(Queue *queue, const char *file, GError **error);

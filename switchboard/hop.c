@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
+/* Numbers such as S3, T5 and R4 are those of INTERNALS.md, which has each state and each transition. */
 #include "switchboard/hop.h"
 
 #include <fcntl.h>
@@ -206,21 +207,6 @@ static void sync_files(GArray *births)
     }
 }
 
-static bool write_child(Hop *hop, GArray *births, Outcome *outcome, Draft *draft)
-{
-    Queue *queue = spool_target(hop->spool, draft_queue(draft), &outcome->error);
-    if (!queue)
-        return false;
-    Birth birth = {.outcome = outcome, .queue = queue, .name = *draft_name(draft)};
-    suffix_tagged(hop->hand, &birth.name, entry_queue(outcome->parent), entry_name(outcome->parent)->hash, birth.file);
-    /* A file that an undone run of the same hop left behind is ours to remove (R5). */
-    if (faccessat(queue_fd(queue), birth.file, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-        fs_unlink(queue_fd(queue), birth.file, NULL);
-    birth.fd = draft_write(draft, queue, birth.file, &outcome->error);
-    g_array_append_val(births, birth); /* one that failed too: its directory was touched */
-    return birth.fd >= 0;
-}
-
 /* T5, first half. Files beyond open_files_max are synced on the way. */
 static void write_children(Hop *hop, HopBatch *batch)
 {
@@ -233,7 +219,20 @@ static void write_children(Hop *hop, HopBatch *batch)
                 sync_files(batch->births);
                 open_files = 0;
             }
-            written = !outcome->error && write_child(hop, batch->births, outcome, outcome->drafts->pdata[k]);
+            Draft *draft = outcome->drafts->pdata[k];
+            Queue *queue = outcome->error ? NULL : spool_target(hop->spool, draft_queue(draft), &outcome->error);
+            written = queue != NULL;
+            if (!written)
+                continue;
+            Birth birth = {.outcome = outcome, .queue = queue, .name = *draft_name(draft)};
+            suffix_tagged(hop->hand, &birth.name, entry_queue(outcome->parent), entry_name(outcome->parent)->hash,
+                          birth.file);
+            /* A file that an undone run of the same hop left behind is ours to remove (R5). */
+            if (faccessat(queue_fd(queue), birth.file, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+                fs_unlink(queue_fd(queue), birth.file, NULL);
+            birth.fd = draft_write(draft, queue, birth.file, &outcome->error);
+            written = birth.fd >= 0;
+            g_array_append_val(batch->births, birth); /* one that failed too: its directory was touched */
         }
         if (!written)
             give_up(batch->births, outcome, outcome->error);
@@ -310,20 +309,6 @@ static bool unlink_owed(Hop *hop, GError **error)
            unlink_first(hop->spent, portion, fs_unlink_gone, error);
 }
 
-/* A parent without children just ends: nothing hangs on it any more. */
-static void end_childless(const Hop *hop, const HopBatch *batch)
-{
-    for (size_t i = 0; i < batch->count; i++) {
-        Outcome *outcome = batch->outcomes[i];
-        if (outcome->error || outcome->drafts->len > 0)
-            continue;
-        char file[FILE_NAME_SIZE];
-        suffix_file(entry_name(outcome->parent), hop->hand->claimed, file);
-        if (fs_unlink(queue_fd(entry_queue(outcome->parent)), file, &outcome->error))
-            entry_set_gone(outcome->parent);
-    }
-}
-
 /* T6. */
 static bool commit_parents(const Hop *hop, const HopBatch *batch, GError **error)
 {
@@ -377,7 +362,16 @@ bool hop_commit(Hop *hop, Outcome **outcomes, size_t count, GError **error)
     write_children(hop, &batch);
     if (!sync_children(hop, &batch, error))
         return false;
-    end_childless(hop, &batch);
+    /* A parent without children just ends: nothing hangs on it any more. */
+    for (size_t i = 0; i < count; i++) {
+        Outcome *outcome = outcomes[i];
+        if (outcome->error || outcome->drafts->len > 0)
+            continue;
+        char file[FILE_NAME_SIZE];
+        suffix_file(entry_name(outcome->parent), hop->hand->claimed, file);
+        if (fs_unlink(queue_fd(entry_queue(outcome->parent)), file, &outcome->error))
+            entry_set_gone(outcome->parent);
+    }
     if (!commit_parents(hop, &batch, error))
         return false;
     for (guint i = 0; i < births->len; i++) { /* T7 */

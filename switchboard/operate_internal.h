@@ -14,23 +14,10 @@
 
 #include "switchboard/spool.h"
 
-/* Take the lock exclusively; -1 on failure: FAIL_RACE when it is taken and wait is false. */
-int operate_lock(Spool *spool, bool wait, GError **error);
-
 /* For recovery, take the lock shared and, when a killed command left something, bring that to its end first. Return
  * true with *lock a descriptor that holds the lock until it is closed, or -1 when a command is at work or the lock
  * cannot be had (the log says so). Return false when the settling failed. */
 bool operate_look(Spool *spool, int *lock, GError **error);
 
-/* Bring to its end what a killed command left. lock is a descriptor that holds the lock exclusively. leftovers, unless
- * NULL, is filled with the children of runners' hops that are being written: it maps operate_parent_key() of the parent
- * to an array of Leftover. */
-bool operate_settle(Spool *spool, int lock, GHashTable *leftovers, GError **error);
-
-typedef struct Leftover {
-    Queue *queue;
-    char *file;
-} Leftover;
-
-GHashTable *operate_leftovers_new(void);
+/* Return "QUEUE-HASH", by which a parent is found among those of all queues; g_free(). */
 char *operate_parent_key(const char *queue, const uint8_t *hash);

@@ -33,19 +33,14 @@ struct Prepared {
 
 /* ---- locks ---- */
 
-/* One byte stands for each tag, so that no file is made or removed for a lock: there is no moment at which a temporary
- * is there and its lock is not. Sixty bits of the tag fit into an offset. */
-static off_t place_of(const char *tag)
+/* Lock a tag. FAIL_RACE: another has it. One byte stands for each tag, so that no file is made or removed for a lock:
+ * there is no moment at which a temporary is there and its lock is not. Sixty bits of the tag fit into an offset. */
+static bool set_lock(int fd, const char *tag, GError **error)
 {
     char digits[16];
     g_strlcpy(digits, tag, sizeof digits);
-    return (off_t)g_ascii_strtoull(digits, NULL, 16);
-}
-
-/* FAIL_RACE: another has it. */
-static bool set_lock(int fd, const char *tag, GError **error)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = place_of(tag), .l_len = 1};
+    off_t place = (off_t)g_ascii_strtoull(digits, NULL, 16);
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = place, .l_len = 1};
     if (TEMP_FAILURE_RETRY(fcntl(fd, F_OFD_SETLK, &lock)) == 0)
         return true;
     FailCode code = errno == EAGAIN || errno == EACCES ? FAIL_RACE : FAIL_LATER;

@@ -145,28 +145,6 @@ int spool_open_lock(const Spool *spool, const char *file, GError **error)
     return fd;
 }
 
-/* Whether the queue's directory was there once. Where nobody can say, it must not be made anew. */
-static bool look_for_record(const Spool *spool, const char *name, bool *recorded, GError **error)
-{
-    g_autofree char *path = g_build_filename(SPOOL_RECORDS, name, NULL);
-    *recorded = faccessat(spool->fd, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-    return *recorded || errno == ENOENT || fail_errno(error, FAIL_LATER, "queue %s: look for %s", name, path);
-}
-
-/* It is only a record: where it cannot be written, the queue works nevertheless. */
-static void record(const Spool *spool, const char *name)
-{
-    g_autofree char *path = g_build_filename(SPOOL_RECORDS, name, NULL);
-    int flags = O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, fd = -1;
-    if (mkdirat(spool->fd, SPOOL_RECORDS, 0755) == 0 || errno == EEXIST)
-        fd = TEMP_FAILURE_RETRY(openat(spool->fd, path, flags, 0640));
-    if (fd >= 0)
-        close(fd);
-    else
-        log_warn("queue %s: no record %s: %s; should its directory vanish, nobody will know", name, path,
-                 g_strerror(errno));
-}
-
 static bool fail_gone(const Spool *spool, const char *name, GError **error)
 {
     struct stat status;
@@ -193,9 +171,13 @@ static Queue *open_queue(Spool *spool, const char *name, bool make, GError **err
         fail_errno(error, FAIL_LATER, "queue %s: stat", name);
         return NULL;
     }
-    bool recorded;
-    if (!look_for_record(spool, name, &recorded, error))
+    /* Was the directory there once? Where nobody can say, it must not be made anew. */
+    g_autofree char *record = g_build_filename(SPOOL_RECORDS, name, NULL);
+    bool recorded = faccessat(spool->fd, record, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!recorded && errno != ENOENT) {
+        fail_errno(error, FAIL_LATER, "queue %s: look for %s", name, record);
         return NULL;
+    }
     if (!there && !make && recorded) {
         fail_gone(spool, name, error);
         return NULL;
@@ -217,8 +199,16 @@ static Queue *open_queue(Spool *spool, const char *name, bool make, GError **err
         fail(error, FAIL_CONFIG, "queue directory %s/%s is on another file system than the spool", spool->path, name);
         return NULL;
     }
-    if (!recorded && spool->ours)
-        record(spool, name);
+    if (!recorded && spool->ours) { /* where it cannot be recorded, the queue works nevertheless */
+        int flags = O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, made = -1;
+        if (mkdirat(spool->fd, SPOOL_RECORDS, 0755) == 0 || errno == EEXIST)
+            made = TEMP_FAILURE_RETRY(openat(spool->fd, record, flags, 0640));
+        if (made >= 0)
+            close(made);
+        else
+            log_warn("queue %s: no record %s: %s; should its directory vanish, nobody will know", name, record,
+                     g_strerror(errno));
+    }
     Queue *queue = g_new0(Queue, 1), *before = g_hash_table_lookup(spool->queues, name);
     queue->spool = spool;
     queue->name = g_strdup(name);
@@ -461,26 +451,21 @@ static void note_held(void *data, Queue *queue, const char *file, const EntryNam
         g_array_append_vals(data, name->hash, 1);
 }
 
-/* Sorts what was found, and adds what it does not have. */
-static void add_known(GArray *found, GArray *known)
-{
-    g_array_sort(found, name_hash_compare);
-    guint listed = found->len;
-    for (guint i = 0; known && i < known->len; i++) {
-        const uint8_t *hash = (const uint8_t *)known->data + (size_t)i * HASH_SIZE;
-        if (listed == 0 || !bsearch(hash, found->data, listed, HASH_SIZE, name_hash_compare))
-            g_array_append_vals(found, hash, 1);
-    }
-    g_array_sort(found, name_hash_compare);
-}
-
 bool queue_held(Queue *queue, const uint8_t hash[HASH_SIZE], bool *held, GError **error)
 {
     if (!queue->held || queue->look_again) {
         g_autoptr(GArray) found = g_array_new(FALSE, FALSE, HASH_SIZE);
         if (!queue_visit(queue, note_held, found, error))
             return false;
-        add_known(found, queue->held);
+        /* A hash that was known before stays known, though it may have left the queue since. */
+        g_array_sort(found, name_hash_compare);
+        guint listed = found->len;
+        for (guint i = 0; queue->held && i < queue->held->len; i++) {
+            const uint8_t *known = (const uint8_t *)queue->held->data + (size_t)i * HASH_SIZE;
+            if (listed == 0 || !bsearch(known, found->data, listed, HASH_SIZE, name_hash_compare))
+                g_array_append_vals(found, known, 1);
+        }
+        g_array_sort(found, name_hash_compare);
         g_clear_pointer(&queue->held, g_array_unref);
         queue->held = g_steal_pointer(&found);
         queue->look_again = false;

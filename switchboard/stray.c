@@ -71,17 +71,6 @@ static bool visit_all(Spool *spool, QueueVisit *visit, StraySearch *search, GErr
     return names && spool_visit(spool, names, visit, search, error);
 }
 
-/* Forgets those whose parent was seen, and those that are gone. */
-static void forget(StraySearch *search)
-{
-    for (guint i = search->children->len; i > 0; i--) {
-        const Stray *stray = search->children->pdata[i - 1];
-        if (g_hash_table_contains(search->known, stray->parent) ||
-            faccessat(queue_fd(stray->queue), stray->file, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
-            g_ptr_array_remove_index(search->children, i - 1);
-    }
-}
-
 GPtrArray *stray_find(Spool *spool, GError **error)
 {
     g_autoptr(GPtrArray) children = g_ptr_array_new_with_free_func(stray_free);
@@ -95,7 +84,12 @@ GPtrArray *stray_find(Spool *spool, GError **error)
             g_usleep(BETWEEN_LOOKS);
         if (!visit_all(spool, note_parent, &search, error))
             return NULL;
-        forget(&search);
+        for (guint i = children->len; i > 0; i--) { /* those whose parent was seen, and those that are gone, are none */
+            const Stray *stray = children->pdata[i - 1];
+            if (g_hash_table_contains(known, stray->parent) ||
+                faccessat(queue_fd(stray->queue), stray->file, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
+                g_ptr_array_remove_index(children, i - 1);
+        }
     }
     return g_steal_pointer(&children);
 }

@@ -37,6 +37,14 @@ typedef struct Tag {
     uint8_t hash[HASH_SIZE]; /* of the parent */
 } Tag;
 
+/* A child that was found in a queue, on its way (S1t, S1o): tagged with its parent. */
+typedef struct TaggedChild {
+    Queue *queue; /* where it lies */
+    EntryName name;
+    char file[FILE_NAME_SIZE];
+    Tag parent;
+} TaggedChild;
+
 /* Set file to NAME and the suffix. */
 void suffix_file(const EntryName *name, const char *suffix, char file[FILE_NAME_SIZE]);
 
