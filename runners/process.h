@@ -3,9 +3,12 @@
 #pragma once
 /*
  * Start and end every program that the master starts (base/contract.h). It refuses arguments, learns from the
- * environment which runner and instance it is, reads the configuration and opens the log. Then it says that it is
- * ready, and at the end it exits with the code that its fault has. The caller does what is in between: runners/runner.h
- * works a queue, runners/server/listener.h takes connections.
+ * environment which runner and instance it is, reads the configuration and opens the log. It keeps itself to what it
+ * may reach in the file system (base/confine.h): the tables of settings say that for every path that a site can set
+ * (opens and writes in base/config_table.h), and process.c adds what all programs need of a system, its libraries and
+ * settings, certificates, the names of hosts; doc/security.md has it for people. Then it says that it is ready, and at
+ * the end it exits with the code that its fault has. The caller does what is in between: runners/runner.h works a
+ * queue, runners/server/listener.h takes connections.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -13,8 +13,9 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "runners/runner_internal.h"
+#include "runners/process.h"
 #include "runners/sweep.h"
+#include "switchboard/claim.h"
 #include "switchboard/fault.h"
 
 #define BACKOFF_MIN CLOCK_SECOND
@@ -31,6 +32,52 @@
 #define BATCH_FIRST 16
 /* Entries whose delays are remembered; beyond that each waits BACKOFF_MAX. */
 #define DELAYS_MAX 100000
+
+/* The fate of one entry of the batch, beyond its Outcome. */
+typedef struct EntryFate {
+    int64_t wait;   /* not 0: the entry is put back, due then */
+    Outcome *taker; /* the outcome of another entry, which takes this one; NULL: none does */
+    bool freed;     /* that outcome was not committed, so the entry is not taken */
+    bool settled;   /* shunt() has dealt with the entry, which failed for good */
+    bool canary;    /* META_CANARY: it is not handled */
+} EntryFate;
+
+/* An entry beyond the batch that handle() asked for. */
+typedef struct Found {
+    EntryName name;
+    Outcome *taker;
+} Found;
+
+struct Runner {
+    const RunnerSpec *spec;
+    const Child *child;
+    Slice slice;
+    const Config *config;
+    Spool *spool;
+    Inbox *inbox;
+    Hop *hop;
+    void *data;
+    GHashTable *delays; /* hash of an entry put back -> its last delay, us */
+    uint64_t late;      /* entries whose last delay is LATE_DELAY or more */
+    size_t batch_limit, batch_size; /* the most entries of a batch; the most of the next one */
+    void *need;                   /* runner_need(), as the next two, which may be NULL */
+    bool (*away)(void *need);
+    bool (*keep)(void *need, GError **error);
+    int64_t away_until;           /* monotonic: when away() is asked again; 0: it returned false */
+    int64_t heartbeat_us;
+    int64_t beat_at, sweep_at, intake_at, settle_at; /* monotonic: when each is due next */
+    uint64_t progress, done;                         /* for child_beat() (base/child.h) */
+    const char *holding; /* for child_beat(): the text of the entry that is held longest; NULL: none */
+    Outcome **batch; /* in hand; NULL: none */
+    EntryFate *fates;
+    GArray *found;   /* of Found: claimed beyond the batch, not settled yet */
+    Entry *looked_at; /* the last entry that runner_find() claimed */
+    Entry *alone;    /* the only one in hand, charged with a crash until it is settled; NULL: several are, or none */
+    size_t suspects; /* entries to be handled one at a time: one of them may have ended the process before */
+    size_t in_batch;
+    size_t backlog; /* as counted at counted_at */
+    int64_t oldest, counted_at;
+};
 
 const char *runner_name(const Runner *runner)
 {
@@ -123,21 +170,115 @@ bool runner_alive(void *runner)
     return !child_stopping();
 }
 
-/* The delay before an entry is tried again: doubles each time. */
-static int64_t next_delay(Runner *runner, const Entry *entry)
+/* End the process, because it is unknown what is on the disk. Recovery at the next start settles it. */
+G_NORETURN static void die(const char *doing, GError *error)
 {
-    char digits[HASH_DIGITS + 1];
-    name_hash_format(entry_name(entry)->hash, digits);
-    int64_t *last = g_hash_table_lookup(runner->delays, digits);
-    if (!last && g_hash_table_size(runner->delays) >= DELAYS_MAX)
-        return BACKOFF_MAX;
-    int64_t delay = last ? MIN(*last * 2, BACKOFF_MAX) : BACKOFF_MIN;
-    runner->late += delay >= LATE_DELAY && (!last || *last < LATE_DELAY);
-    int64_t *kept = g_new(int64_t, 1);
-    *kept = delay;
-    g_hash_table_insert(runner->delays, g_strdup(digits), kept);
-    return delay;
+    log_fatal(CHILD_EXIT_LATER, "%s: %s", doing, error->message);
 }
+
+/* ---- one thing of several entries: those that a handler finds, takes, leaves or lets wait ---- */
+
+/* The place of an entry in the batch; -1 when it is not there. */
+static gssize place_of(const Runner *runner, const uint8_t hash[HASH_SIZE])
+{
+    for (size_t i = 0; i < runner->in_batch; i++)
+        if (runner->batch[i]->parent && memcmp(entry_name(runner->batch[i]->parent)->hash, hash, HASH_SIZE) == 0)
+            return (gssize)i;
+    return -1;
+}
+
+static Found *found_of(const Runner *runner, const uint8_t hash[HASH_SIZE])
+{
+    for (guint i = runner->found->len; i > 0; i--) {
+        Found *found = &g_array_index(runner->found, Found, i - 1);
+        if (memcmp(found->name.hash, hash, HASH_SIZE) == 0)
+            return found;
+    }
+    return NULL;
+}
+
+void runner_wait(Runner *runner, Outcome *outcome, int64_t due)
+{
+    gssize place = place_of(runner, entry_name(outcome->parent)->hash);
+    runner->fates[place].wait = due;
+}
+
+bool runner_find(Runner *runner, const uint8_t hash[HASH_SIZE], int64_t due, Entry **entry, GError **error)
+{
+    gssize place = place_of(runner, hash);
+    *entry = place >= 0 ? runner->batch[place]->parent : NULL;
+    if (place >= 0 && (runner->fates[place].taker || runner->batch[place]->error))
+        return fail(error, FAIL_LATER, "%s is in other hands", entry_text(*entry));
+    if (place >= 0)
+        return true;
+    g_clear_pointer(&runner->looked_at, entry_free);
+    g_autoptr(GError) fault = NULL;
+    runner->looked_at = inbox_claim_hash(runner->inbox, hash, due, &fault);
+    if (fault)
+        return fail_with(error, &fault);
+    *entry = runner->looked_at;
+    if (*entry) {
+        Found found = {.name = *entry_name(*entry)};
+        g_array_append_val(runner->found, found);
+    }
+    return true;
+}
+
+void runner_take(Runner *runner, Outcome *outcome, const uint8_t hash[HASH_SIZE])
+{
+    gssize place = place_of(runner, hash);
+    Found *found = place < 0 ? found_of(runner, hash) : NULL;
+    if (place >= 0)
+        runner->fates[place].taker = outcome;
+    else if (found)
+        found->taker = outcome;
+    outcome_take(outcome, place >= 0 ? entry_name(runner->batch[place]->parent) : &found->name);
+}
+
+bool runner_leave(Runner *runner, const uint8_t hash[HASH_SIZE], int64_t due, GError **error)
+{
+    gssize place = place_of(runner, hash);
+    if (place >= 0) {
+        if (due > 0 && runner->fates[place].wait > 0)
+            runner->fates[place].wait = due;
+        return true;
+    }
+    Found *found = found_of(runner, hash);
+    g_clear_pointer(&runner->looked_at, entry_free);
+    if (!found || !inbox_release_name(runner->inbox, &found->name, due, error))
+        return found == NULL;
+    g_array_remove_index_fast(runner->found, (guint)(found - (Found *)(void *)runner->found->data));
+    return true;
+}
+
+/* Let the entries that a failed outcome took be taken or handled again. */
+static void take_undo(Runner *runner, Outcome *outcome)
+{
+    g_clear_pointer(&outcome->taken, g_array_unref);
+    for (size_t i = 0; i < runner->in_batch; i++)
+        if (runner->fates[i].taker == outcome)
+            runner->fates[i].taker = NULL;
+    for (guint i = 0; i < runner->found->len; i++) {
+        Found *found = &g_array_index(runner->found, Found, i);
+        if (found->taker == outcome)
+            found->taker = NULL;
+    }
+}
+
+/* After a commit: put back the entries found beyond the batch, but for those whose taker was committed. */
+static void take_settle(Runner *runner)
+{
+    g_clear_pointer(&runner->looked_at, entry_free);
+    for (guint i = 0; i < runner->found->len; i++) {
+        const Found *found = &g_array_index(runner->found, Found, i);
+        g_autoptr(GError) error = NULL;
+        if ((!found->taker || found->taker->error) && !inbox_release_name(runner->inbox, &found->name, 0, &error))
+            die("put an entry back", error);
+    }
+    g_array_set_size(runner->found, 0);
+}
+
+/* ---- entries that come again, and those that do not ---- */
 
 static void forget_delay(Runner *runner, const Entry *entry)
 {
@@ -150,11 +291,6 @@ static void forget_delay(Runner *runner, const Entry *entry)
     g_hash_table_remove(runner->delays, digits);
 }
 
-void runner_die(const char *doing, GError *error)
-{
-    log_fatal(CHILD_EXIT_LATER, "%s: %s", doing, error->message);
-}
-
 /* Puts an entry back, due then or, with 0, as it was; it is not charged with what happens later. */
 static void release(Runner *runner, Outcome *outcome, int64_t due)
 {
@@ -165,15 +301,23 @@ static void release(Runner *runner, Outcome *outcome, int64_t due)
         g_clear_error(&error);
     }
     if (!inbox_release(runner->inbox, entry, due, &error))
-        runner_die("put an entry back", error);
+        die("put an entry back", error);
 }
 
+/* Puts an entry back that failed for now; the delay doubles each time. */
 static void put_back(Runner *runner, Outcome *outcome)
 {
-    int64_t delay = next_delay(runner, outcome->parent);
-    log_error("%s list=%s queue=%s result=later delay=%" G_GINT64_FORMAT "s (%s)", entry_trace(outcome->parent),
-              entry_list(outcome->parent), queue_name(entry_queue(outcome->parent)), delay / CLOCK_SECOND,
-              outcome->error->message);
+    Entry *entry = outcome->parent;
+    char digits[HASH_DIGITS + 1];
+    name_hash_format(entry_name(entry)->hash, digits);
+    int64_t *last = g_hash_table_lookup(runner->delays, digits), delay = BACKOFF_MAX;
+    if (last || g_hash_table_size(runner->delays) < DELAYS_MAX) {
+        delay = last ? MIN(*last * 2, BACKOFF_MAX) : BACKOFF_MIN;
+        runner->late += delay >= LATE_DELAY && (!last || *last < LATE_DELAY);
+        g_hash_table_insert(runner->delays, g_strdup(digits), g_memdup2(&delay, sizeof delay));
+    }
+    log_error("%s list=%s queue=%s result=later delay=%" G_GINT64_FORMAT "s (%s)", entry_trace(entry),
+              entry_list(entry), queue_name(entry_queue(entry)), delay / CLOCK_SECOND, outcome->error->message);
     release(runner, outcome, clock_now() + delay);
 }
 
@@ -198,7 +342,7 @@ static void shunt(Runner *runner, Outcome *outcome)
     outcome_shunt(outcome, runner_name(runner), outcome->error->message);
     g_autoptr(GError) why = g_steal_pointer(&outcome->error), error = NULL;
     if (!hop_commit(runner->hop, &outcome, 1, &error))
-        runner_die("commit", error);
+        die("commit", error);
     forget_delay(runner, entry);
     if (!outcome->error) {
         outcome->error = g_steal_pointer(&why); /* for committed(): what the entry asked for is not done */
@@ -207,7 +351,7 @@ static void shunt(Runner *runner, Outcome *outcome)
     log_error("%s queue=%s cannot be shunted (%s); it is preserved there", entry_trace(entry), from,
               outcome->error->message);
     if (!inbox_preserve(runner->inbox, g_steal_pointer(&outcome->parent), &error))
-        runner_die("preserve an entry", error);
+        die("preserve an entry", error);
 }
 
 typedef bool EntryStep(Runner *runner, Entry *entry, Outcome *outcome, GError **error);
@@ -236,96 +380,53 @@ static void step_one(Runner *runner, Outcome *outcome, EntryStep *step)
     runner_progress(runner);
 }
 
-/* Everything of a batch whose database transaction failed is put back. */
-static void fail_all(Outcome **batch, size_t count, const GError *why)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!batch[i]->error) {
-            g_ptr_array_set_size(batch[i]->drafts, 0);
-            batch[i]->error = g_error_copy(why);
-            batch[i]->error->code = FAIL_LATER;
-        }
-}
-
 /* Whether its batches keep others waiting. */
 static bool is_bounded(const RunnerSpec *spec)
 {
     return spec->begin_batch || spec->end_batch;
 }
 
-/* From here on what ends the process may be the fault of an entry; begin_batch() has seen none. */
-static void begin_charge(Runner *runner, Outcome **batch, size_t count)
-{
-    g_autoptr(GError) error = NULL;
-    Entry *entry = batch[0]->parent;
-    child_set_charged(true);
-    beat(runner);
-    if (count > 1)
-        return;
-    runner->alone = entry;
-    if (!entry_begin_work(entry, &error)) /* a disk in that state holds up no mail */
-        log_warn("%s queue=%s %s", entry_trace(entry), queue_name(entry_queue(entry)), error->message);
-}
-
-/* An entry that was put there to see that the slice is worked: it is only taken. */
-static bool is_canary(Runner *runner, const Outcome *outcome)
-{
-    runner_progress(runner);
-    return outcome->parent && meta_bool(entry_meta(outcome->parent), META_CANARY);
-}
-
 static void handle_batch(Runner *runner, Outcome **batch, size_t count)
 {
     const RunnerSpec *spec = runner->spec;
-    g_autoptr(GError) error = NULL;
+    g_autoptr(GError) error = NULL, uncharged = NULL;
+    Entry *first = batch[0]->parent;
     bool sound = (!runner->keep || runner->keep(runner->need, &error)) &&
                  (!spec->begin_batch || spec->begin_batch(runner, &error));
-    begin_charge(runner, batch, count);
+    /* From here on what ends the process may be the fault of an entry; begin_batch() has seen none. */
+    child_set_charged(true);
+    beat(runner);
+    if (count == 1)
+        runner->alone = first;
+    if (count == 1 && !entry_begin_work(first, &uncharged)) /* a disk in that state holds up no mail */
+        log_warn("%s queue=%s %s", entry_trace(first), queue_name(entry_queue(first)), uncharged->message);
     int64_t until = is_bounded(spec) ? clock_monotonic() + RUNNER_BATCH_US : INT64_MAX;
     size_t handled = 0;
-    for (; sound && handled < count && !child_stopping() && (handled == 0 || clock_monotonic() < until); handled++)
-        if (is_canary(runner, batch[handled]))
-            runner->fates[handled].canary = true;
-        else if (!runner->fates[handled].taker)
+    for (; sound && handled < count && !child_stopping() && (handled == 0 || clock_monotonic() < until); handled++) {
+        Entry *entry = batch[handled]->parent;
+        runner_progress(runner);
+        /* An entry that was put there to see that the slice is worked is only taken. */
+        runner->fates[handled].canary = entry && meta_bool(entry_meta(entry), META_CANARY);
+        if (!runner->fates[handled].canary && !runner->fates[handled].taker)
             step_one(runner, batch[handled], spec->handle);
+    }
     if (sound && spec->end_batch)
         sound = spec->end_batch(runner, &error);
     for (size_t i = 0; sound && spec->finish && i < handled; i++)
         if (!runner->fates[i].taker && runner->fates[i].wait == 0 && !runner->fates[i].canary && !batch[i]->error)
             step_one(runner, batch[i], spec->finish);
-    if (!sound)
-        fail_all(batch, count, error);
+    /* Everything of a batch whose database transaction failed is put back. */
+    for (size_t i = 0; !sound && i < count; i++)
+        if (!batch[i]->error) {
+            g_ptr_array_set_size(batch[i]->drafts, 0);
+            batch[i]->error = g_error_copy(error);
+            batch[i]->error->code = FAIL_LATER;
+        }
     /* Stopping, or others have waited long enough: the rest goes back as it was. */
     for (size_t i = handled; sound && i < count; i++) {
         if (!runner->fates[i].taker)
             release(runner, batch[i], 0);
     }
-}
-
-/* After the commit: one that is done, or failed for good. Those that come again stay in hand. */
-static void settle_one(Runner *runner, Outcome *outcome, EntryFate *fate)
-{
-    if (outcome->error && !g_error_matches(outcome->error, FAIL, FAIL_LATER) &&
-        !g_error_matches(outcome->error, FAIL, FAIL_RACE)) {
-        shunt(runner, outcome);
-        fate->settled = true;
-    }
-    if (outcome->error)
-        return;
-    forget_delay(runner, outcome->parent);
-    runner->done += fate->wait == 0 && !fate->freed;
-}
-
-/* The last step: what waits or failed for now goes back. Until then a process that dies leaves it claimed, so that the
- * next one knows what was in hand. */
-static void release_one(Runner *runner, Outcome *outcome, const EntryFate *fate)
-{
-    if (fate->settled)
-        return;
-    if (outcome->error)
-        put_back(runner, outcome);
-    else if ((fate->wait != 0 || fate->freed) && !fate->taker)
-        release(runner, outcome, fate->wait);
 }
 
 /* Move the entries without fault together in one commit, and the others one by one. */
@@ -342,7 +443,7 @@ static void commit_batch(Runner *runner, Outcome **batch, size_t count)
     }
     g_autoptr(GError) error = NULL;
     if (used + waiting > 0 && !hop_commit(runner->hop, sound, used, &error))
-        runner_die("commit", error);
+        die("commit", error);
     runner->holding = NULL; /* it may be freed now */
     take_settle(runner);
     for (size_t i = 0; i < count; i++) {
@@ -351,14 +452,33 @@ static void commit_batch(Runner *runner, Outcome **batch, size_t count)
         if (fate->freed)
             fate->taker = NULL;
     }
-    for (size_t i = 0; i < count; i++)
-        if (batch[i]->parent)
-            settle_one(runner, batch[i], &runner->fates[i]);
+    for (size_t i = 0; i < count; i++) { /* those that are done, or failed for good; the others stay in hand */
+        EntryFate *fate = &runner->fates[i];
+        if (!batch[i]->parent)
+            continue;
+        if (batch[i]->error && !g_error_matches(batch[i]->error, FAIL, FAIL_LATER) &&
+            !g_error_matches(batch[i]->error, FAIL, FAIL_RACE)) {
+            shunt(runner, batch[i]);
+            fate->settled = true;
+        }
+        if (batch[i]->error)
+            continue;
+        forget_delay(runner, batch[i]->parent);
+        runner->done += fate->wait == 0 && !fate->freed;
+    }
     if (runner->spec->committed)
         runner->spec->committed(runner);
-    for (size_t i = 0; i < count; i++)
-        if (batch[i]->parent)
-            release_one(runner, batch[i], &runner->fates[i]);
+    /* At last those that wait or failed for now go back. Until then a process that dies leaves them claimed, so that
+     * the next one knows what was in hand. */
+    for (size_t i = 0; i < count; i++) {
+        const EntryFate *fate = &runner->fates[i];
+        if (!batch[i]->parent || fate->settled)
+            continue;
+        if (batch[i]->error)
+            put_back(runner, batch[i]);
+        else if ((fate->wait != 0 || fate->freed) && !fate->taker)
+            release(runner, batch[i], fate->wait);
+    }
     runner->alone = NULL;
     child_set_charged(false);
 }
@@ -393,7 +513,7 @@ static void work(Runner *runner)
     g_autoptr(GPtrArray) entries = g_ptr_array_new();
     g_autoptr(GError) error = NULL;
     if (!inbox_claim(runner->inbox, runner->batch_size, runner->spec->durable_claim, entries, &error))
-        runner_die("claim", error);
+        die("claim", error);
     if (entries->len == 0)
         return;
     g_autoptr(GPtrArray) batch = g_ptr_array_new_with_free_func((GDestroyNotify)outcome_free);
@@ -415,16 +535,6 @@ static void work(Runner *runner)
     runner->batch_size = MIN(2 * runner->batch_size, runner->batch_limit);
     runner->settle_at = clock_monotonic() + SETTLE_DELAY;
     runner->beat_at = MIN(runner->beat_at, runner->settle_at);
-}
-
-/* Housekeeping while there is nothing else to do: no entry is claimed now. */
-static void sweep(Runner *runner)
-{
-    beat(runner); /* it may be long, or end us: no entry is to blame */
-    sweep_slice(inbox_queue(runner->inbox), runner->slice, config_duration(runner->config, "spool", "tmp_lifetime"));
-    g_hash_table_remove_all(runner->delays); /* entries that an operator took away are among them */
-    runner->late = 0;
-    runner->sweep_at = clock_monotonic() + SWEEP_INTERVAL;
 }
 
 /* Sleeps until there is a reason not to. */
@@ -463,7 +573,7 @@ static void loop(void *data)
     beat(runner);
     while (!child_stopping()) {
         if (!inbox_refresh(runner->inbox, &error))
-            runner_die("list the queue", error);
+            die("list the queue", error);
         if (inbox_needs_start(runner->inbox)) {
             child_stop();
             break;
@@ -475,12 +585,18 @@ static void loop(void *data)
         bool sweeps = clock_monotonic() >= runner->sweep_at; /* it finds nothing half done */
         if (hop_owes(runner->hop) && (sweeps || clock_monotonic() >= runner->settle_at)) {
             if (!hop_settle(runner->hop, &error))
-                runner_die("settle", error);
+                die("settle", error);
             runner_progress(runner); /* it may take many turns */
             continue;
         }
-        if (sweeps)
-            sweep(runner);
+        if (sweeps) {
+            beat(runner); /* it may be long, or end us: no entry is to blame */
+            sweep_slice(inbox_queue(runner->inbox), runner->slice,
+                        config_duration(runner->config, "spool", "tmp_lifetime"));
+            g_hash_table_remove_all(runner->delays); /* entries that an operator took away are among them */
+            runner->late = 0;
+            runner->sweep_at = clock_monotonic() + SWEEP_INTERVAL;
+        }
         if (clock_monotonic() >= runner->intake_at) { /* perhaps some seconds late: no wake-up of its own is worth it */
             sweep_intake(inbox_queue(runner->inbox), runner->slice);
             runner->intake_at = clock_monotonic() + RECOVER_INTAKE_INTERVAL;
@@ -489,18 +605,7 @@ static void loop(void *data)
     }
     beat(runner);
     if (!hop_settle_all(runner->hop, &error))
-        runner_die("settle", error);
-}
-
-/* An entry that is claimed has its file open. */
-static size_t entries_allowed(const Config *config)
-{
-    size_t wanted = (size_t)config_integer(config, "spool", "batch_limit");
-    size_t most = fs_files_allowed(wanted, ENTRIES_PART);
-    if (most < wanted)
-        log_info("at most %zu entries are taken at a time, not %zu: the system allows too few open files", most,
-                 wanted);
-    return most;
+        die("settle", error);
 }
 
 static bool start(void *data, const Process *process, GError **error)
@@ -511,7 +616,11 @@ static bool start(void *data, const Process *process, GError **error)
     runner->child = process->child;
     runner->config = config;
     runner->slice = (Slice){runner->child->instance, runner->child->instances};
-    runner->batch_limit = entries_allowed(config);
+    size_t wanted = (size_t)config_integer(config, "spool", "batch_limit");
+    runner->batch_limit = fs_files_allowed(wanted, ENTRIES_PART); /* an entry that is claimed has its file open */
+    if (runner->batch_limit < wanted)
+        log_info("at most %zu entries are taken at a time, not %zu: the system allows too few open files",
+                 runner->batch_limit, wanted);
     runner->batch_size = MIN(BATCH_FIRST, runner->batch_limit);
     runner->heartbeat_us = config_duration(config, "master", "heartbeat_interval");
     runner->spool = spool_open(config_string(config, "spool", "directory"), error);

@@ -7,19 +7,6 @@
 #include "base/contract.h"
 #include "base/log.h"
 
-/* Children that were just taken back may come back in a power cut, or are still there: no work may begin on their
- * parent before a start has looked for them, and synced. */
-static void look_for_children(Queue *queue, Slice slice)
-{
-    RecoverReport report = {0};
-    g_autoptr(GError) error = NULL;
-    if (recover_slice(queue, slice, true, &report, &error))
-        return;
-    if (report.unsettled)
-        log_fatal(CHILD_EXIT_LATER, "%s", error->message);
-    log_warn("%s", error->message);
-}
-
 void sweep_slice(Queue *queue, Slice slice, int64_t age_us)
 {
     unsigned swept = 0;
@@ -29,7 +16,15 @@ void sweep_slice(Queue *queue, Slice slice, int64_t age_us)
     else if (swept > 0)
         log_info("queue %s: removed %u abandoned files older than %" PRId64 " s", queue_name(queue), swept,
                  age_us / CLOCK_SECOND);
-    look_for_children(queue, slice);
+    RecoverReport report = {0};
+    g_autoptr(GError) unfound = NULL;
+    if (recover_slice(queue, slice, true, &report, &unfound))
+        return;
+    /* Children that were just taken back may come back in a power cut, or are still there: no work may begin on their
+     * parent before a start has looked for them, and synced. */
+    if (report.unsettled)
+        log_fatal(CHILD_EXIT_LATER, "%s", unfound->message);
+    log_warn("%s", unfound->message);
 }
 
 void sweep_intake(Queue *queue, Slice slice)
