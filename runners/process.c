@@ -154,8 +154,8 @@ static void allow_setting(const Policy *policy, const char *section, const Confi
     }
 }
 
-/* SQLite: the file and its two companions, which therefore must be there, with its mode. Keys and archives may lie in their directory,
- * so that no more of it is allowed; SQLite bears with companions that it cannot remove. */
+/* SQLite: the file and its two companions, which therefore must be there, with its mode. Keys and archives may lie in
+ * their directory, so that no more of it is allowed; SQLite bears with companions that it cannot remove. */
 static void allow_sqlite(const Policy *policy)
 {
     static const char *const companions[] = {"-wal", "-shm"};

@@ -15,7 +15,7 @@
 #include "runners/bounces/case.h"
 
 #include "lists/keys.h"
-#include "runners/posts/kept_rows.h"
+#include "runners/posts/list_runner.h"
 #include "store/lists/list_setting.h"
 
 #define EXPIRE_INTERVAL (3600 * CLOCK_SECOND)

@@ -12,7 +12,7 @@
 #include "lists/people/people.h"
 #include "mail/address.h"
 #include "runners/bounces/letters.h"
-#include "runners/posts/kept_rows.h"
+#include "runners/posts/list_runner.h"
 #include "store/lists/list_setting.h"
 
 #define TEXT_MAX 300   /* bytes of a reason that are kept */

@@ -32,7 +32,6 @@
 #include "runners/command/inform.h"
 #include "runners/command/parse.h"
 #include "runners/command/rights.h"
-#include "runners/posts/kept_rows.h"
 #include "runners/posts/list_runner.h"
 #include "store/lists/list_setting.h"
 #include "store/moving/bring.h"

@@ -39,37 +39,28 @@ void fan_out_divide(int64_t count, FanOutPart *parts, unsigned hosts)
     }
 }
 
-/* Add the host if it may get a part. */
-static void add_host(GArray *parts, const Host *host, const char *own)
-{
-    g_autoptr(json_t) state = json_loads(host->state, 0, NULL);
-    bool here = strcmp(host->name, own) == 0;
-    if (!here && (!host->living || host->draining || !meta_string(state, "door", NULL)))
-        return;
-    const FanOutPart part = {.host = here ? NULL : g_strdup(host->name),
-                             .pace = json_number_value(json_object_get(state, "pace"))};
-    g_array_insert_val(parts, here ? 0 : parts->len, part);
-}
-
-/* All hosts that may get a part, this one first; the array stays empty where there is none. */
-static bool find_hosts(GArray *parts, Store *store, const char *own, GError **error)
-{
-    g_autoptr(GPtrArray) hosts = host_all(store, error);
-    for (guint at = 0; hosts && at < hosts->len; at++)
-        add_host(parts, hosts->pdata[at], own);
-    if (parts->len > 0 && g_array_index(parts, FanOutPart, 0).host) /* this host has no row yet */
-        g_array_set_size(parts, 0);
-    return hosts != NULL;
-}
-
 GArray *fan_out_plan(const Config *config, Store *store, int64_t count, GError **error)
 {
     int64_t over = config_integer(config, "host", "fan_out_over");
     bool large = over > 0 && count > over && config_bool(config, "runner.handover", "start");
+    const char *own = config_string(config, "site", "hostname");
     g_autoptr(GArray) parts = g_array_new(FALSE, TRUE, sizeof(FanOutPart));
     g_array_set_clear_func(parts, part_clear);
-    if (large && !find_hosts(parts, store, config_string(config, "site", "hostname"), error))
+    g_autoptr(GPtrArray) hosts = large ? host_all(store, error) : NULL;
+    if (large && !hosts)
         return NULL;
+    for (guint at = 0; hosts && at < hosts->len; at++) {
+        const Host *host = hosts->pdata[at];
+        g_autoptr(json_t) state = json_loads(host->state, 0, NULL);
+        bool here = strcmp(host->name, own) == 0;
+        if (!here && (!host->living || host->draining || !meta_string(state, "door", NULL)))
+            continue;
+        const FanOutPart part = {.host = here ? NULL : g_strdup(host->name),
+                                 .pace = json_number_value(json_object_get(state, "pace"))};
+        g_array_insert_val(parts, here ? 0 : parts->len, part);
+    }
+    if (parts->len > 0 && g_array_index(parts, FanOutPart, 0).host) /* this host has no row yet */
+        g_array_set_size(parts, 0);
     if (parts->len == 0)
         g_array_set_size(parts, 1);
     fan_out_divide(count, (FanOutPart *)(void *)parts->data, parts->len);

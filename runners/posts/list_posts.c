@@ -160,18 +160,6 @@ ListRunnerPost *list_runner_take(Runner *runner, const Outcome *outcome)
     log_panic("an entry is finished that was not kept");
 }
 
-static bool settle_one(Runner *runner, ListRunnerPost *own, ListRunnerSettle *settle, GError **error)
-{
-    Store *store = ((ListRunner *)runner_data(runner))->store;
-    if (!store_savepoint(store, error))
-        return false;
-    bool done = settle(runner, own, &own->outcome->error);
-    store_savepoint_end(store, done);
-    if (!done)
-        g_ptr_array_set_size(own->outcome->drafts, 0);
-    return true;
-}
-
 bool list_runner_settle(Runner *runner, ListRunnerSettle *settle, GError **error)
 {
     ListRunner *shared = runner_data(runner);
@@ -187,10 +175,16 @@ bool list_runner_settle(Runner *runner, ListRunnerSettle *settle, GError **error
         return true;
     if (!store_begin_lists(shared->store, lists, error))
         return false;
-    for (guint at = 0; at < posts->len; at++)
-        if (!settle_one(runner, posts->pdata[at], settle, error)) {
+    for (guint at = 0; at < posts->len; at++) {
+        ListRunnerPost *own = posts->pdata[at];
+        if (!store_savepoint(shared->store, error)) {
             store_rollback(shared->store);
             return false;
         }
+        bool done = settle(runner, own, &own->outcome->error);
+        store_savepoint_end(shared->store, done);
+        if (!done)
+            g_ptr_array_set_size(own->outcome->drafts, 0);
+    }
     return store_commit(shared->store, error);
 }

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "lists/keys.h"
 #include "mail/received.h"
-#include "runners/posts/kept_rows.h"
+#include "store/outbox.h"
 
 bool list_runner_start(Runner *runner, GError **error)
 {
@@ -24,18 +24,6 @@ bool list_runner_start(Runner *runner, GError **error)
     work_site_init(&own->site, config);
     own->no_requests = !queue_is_worked(config, "command");
     return runner_seat_settle(runner, &own->seat, error);
-}
-
-void list_runner_stop(Runner *runner)
-{
-    ListRunner *own = runner_data(runner);
-    if (!own)
-        return;
-    kept_rows_end(own);
-    list_cache_free(own->lists);
-    seat_leave(&own->seat);
-    g_free(own);
-    runner_set_data(runner, NULL);
 }
 
 bool list_runner_refresh(Runner *runner, GError **error)
@@ -55,6 +43,108 @@ bool list_runner_end(ListRunner *own, bool done, GError **error)
     store_rollback(own->store);
     return false;
 }
+
+/* ---- letters that are kept in rows ---- */
+
+/* An entry of the batch that has rows. */
+typedef struct Noted {
+    char *key;
+    const Outcome *outcome; /* borrowed until the batch is settled */
+} Noted;
+
+struct KeptRows {
+    KeptKey key;
+    GArray *batch;   /* of Noted */
+    GPtrArray *done; /* of char *: keys of rows that are needed no more */
+};
+
+static void noted_clear(void *data)
+{
+    g_free(((Noted *)data)->key);
+}
+
+bool kept_rows_start(Runner *runner, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    KeptRows *rows = own->rows = g_new0(KeptRows, 1);
+    g_autoptr(GError) stay = NULL;
+    rows->done = g_ptr_array_new_with_free_func(g_free);
+    rows->batch = g_array_new(FALSE, FALSE, sizeof(Noted));
+    g_array_set_clear_func(rows->batch, noted_clear);
+    own->site.kept_key = &rows->key;
+    if (!kept_key_read(runner_spool(runner), &rows->key, error))
+        return false;
+    if (!kept_forget_gone(own->store, runner_spool(runner), INT64_MAX, &stay))
+        log_warn("rows of mail that was sent stay in the outbox: %s", stay->message);
+    return true;
+}
+
+void kept_rows_note(ListRunner *own, const char *key, const Outcome *outcome)
+{
+    Noted noted = {g_strdup(key), outcome};
+    g_array_append_val(own->rows->batch, noted);
+}
+
+static bool drop(ListRunner *own, GError **error)
+{
+    GPtrArray *done = own->rows->done;
+    if (done->len == 0)
+        return true;
+    if (!store_begin_people(own->store, NULL, error))
+        return false;
+    bool removed = true;
+    for (guint at = 0; removed && at < done->len; at++)
+        removed = outbox_remove_of(own->store, done->pdata[at], error);
+    if (!list_runner_end(own, removed, error))
+        return false;
+    g_ptr_array_set_size(done, 0);
+    return true;
+}
+
+bool kept_rows_begin(Runner *runner, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    g_array_set_size(own->rows->batch, 0);
+    return list_runner_refresh(runner, error) && drop(own, error);
+}
+
+/* Called after a batch that failed, too. An entry whose letters could not be written comes again and needs its rows. */
+void kept_rows_committed(Runner *runner)
+{
+    KeptRows *rows = ((ListRunner *)runner_data(runner))->rows;
+    for (guint at = 0; at < rows->batch->len; at++) {
+        Noted *noted = &g_array_index(rows->batch, Noted, at);
+        if (!noted->outcome->error)
+            g_ptr_array_add(rows->done, g_steal_pointer(&noted->key));
+    }
+    g_array_set_size(rows->batch, 0);
+}
+
+void kept_rows_idle(Runner *runner)
+{
+    g_autoptr(GError) stay = NULL;
+    if (!drop(runner_data(runner), &stay))
+        log_warn("rows of mail that was sent stay in the outbox: %s", stay->message);
+}
+
+void list_runner_stop(Runner *runner)
+{
+    ListRunner *own = runner_data(runner);
+    if (!own)
+        return;
+    if (own->rows) { /* what cannot be dropped now is dropped when the next one starts */
+        drop(own, NULL);
+        g_ptr_array_unref(own->rows->done);
+        g_array_unref(own->rows->batch);
+        g_free(own->rows);
+    }
+    list_cache_free(own->lists);
+    seat_leave(&own->seat);
+    g_free(own);
+    runner_set_data(runner, NULL);
+}
+
+/* ---- from an entry to new entries ---- */
 
 VerpKeys *list_runner_keys(Runner *runner, GError **error)
 {

@@ -34,7 +34,7 @@ typedef struct ListRunner {
     ListPosts *posts;   /* of a runner of posts (list_posts.h); else NULL */
     GPtrArray *kept;    /* of a runner of posts: of ListRunnerPost, in order; NULL where one was taken */
     unsigned taken;     /* the index in kept from which list_runner_take() (list_posts.h) looks on */
-    KeptRows *rows;     /* kept_rows.h; NULL: this runner keeps none */
+    KeptRows *rows;     /* kept_rows_start(); NULL: this runner keeps none */
     void *more;         /* state of one runner's own, which that runner frees */
 } ListRunner;
 
@@ -89,3 +89,28 @@ void list_runner_work_into(Work *work, Outcome *outcome);
 
 /* Write the line of the log about what became of an entry: its trace, list and queue, then this text. */
 void list_runner_log(Entry *entry, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+/*
+ * Keep letters in rows of the store (lists/kept.h), for a runner whose entries write letters with tokens. When an entry
+ * comes again after a crash, the same letters are read from its rows. Once the entry's hop is committed, its rows are
+ * dropped, before the next batch or while the runner is idle. Rows that a killed process left are dropped when the next
+ * one starts. A row that cannot be dropped stays for the timer.
+ *
+ * Put kept_rows_begin() and kept_rows_committed() into the RunnerSpec as they are.
+ */
+
+/* Read the spool's key for work_keep(), and drop the rows of entries that are gone. Call it from start(), behind
+ * list_runner_start(). */
+bool kept_rows_start(Runner *runner, GError **error);
+
+/* Note, in handle(), that the outcome's entry has rows with this key, which are needed until the outcome is
+ * committed. */
+void kept_rows_note(ListRunner *own, const char *key, const Outcome *outcome);
+
+/* Begin a batch: call list_runner_refresh(), and drop the rows that are needed no more. */
+bool kept_rows_begin(Runner *runner, GError **error);
+/* After the commit: mark the noted rows of each committed outcome to be dropped. */
+void kept_rows_committed(Runner *runner);
+
+/* Drop the rows that are needed no more; a failure is logged. For idle(). */
+void kept_rows_idle(Runner *runner);

@@ -16,8 +16,7 @@ FAMILY = re.compile(r'\bconfig_family(?:_sections)?\((?:[^"(),]|\([^()]*\))+,\s*
 MEMBER = re.compile(r'\bg_str(?:concat|dup_printf)\("(transport|reply|archiver)\.')
 # Folders of what runners share. Their files belong to all runners, but for these, which only some programs link.
 FRAMES = ("posts", "server")
-LINKED = {"runners/posts/post_hop.c": ("in", "pipeline"), "runners/posts/blocks.c": ("in", "pipeline"),
-          "runners/posts/fan_out.c": ("in", "pipeline"),
+LINKED = {"runners/posts/post_hop.c": ("in", "pipeline"), "runners/posts/fan_out.c": ("in", "pipeline"),
           "runners/posts/post_names.c": ("in", "pipeline"), "runners/server/lists.c": ("lmtp", "mta")}
 # Read by list_posts.c into what the runners of posts share, and used only by in and pipeline, whose tables say so.
 SHARED = {"pipeline", "archiver.", "rules", "handlers", "dkim.", "external.", "authentication"}
