@@ -336,7 +336,7 @@ static Draft *make_draft(Entry *entry, const Post *post, const PostSend *send, c
     post_hop_findings(meta, post);
     if (post->post_id > 0)
         meta_set_integer(meta, KEY_POST_ID, post->post_id);
-    /* Who wrote to an anonymous list stays out of the metadata, too: archives write it down. */
+    /* The metadata, which archives write down, do not tell who wrote to an anonymous list either. */
     if (post->post_id > 0 && post->list->settings->anonymous_list) {
         g_autofree char *id = message_id(post->message);
         meta_set_string(meta, KEY_SENDER, post->list->posting_address);
@@ -391,7 +391,7 @@ static Draft *add_block(const Blocks *blocks, const char *host, BlockStream *str
     const Copies *copies = blocks->copies;
     Draft *draft = make_out(blocks->entry, post, send, host ? HANDOVER_QUEUE : send->queue);
     json_t *meta = draft_meta(draft);
-    /* What out must know of copies that differ, and of signatures. */
+    /* Out must know of copies that differ, and of signatures. */
     g_autofree char *holes = copies && send->holes ? copy_holes_write(send->holes) : NULL;
     if (copies)
         meta_set_string(meta, KEY_COPIES, holes ? holes : "");
@@ -475,10 +475,9 @@ static void add_of_instance(const Blocks *blocks, OfInstance *of)
         BlockPlan plan = plan_of_instance(blocks, of, at);
         for (unsigned block = 0; block < plan.blocks; block++) {
             bool last = block + 1 == plan.blocks;
-            Draft *draft = add_block(blocks, part->host, stream, find_shard("instance", of->instance, of->instance, of->instances),
-                                     last && at + 1 == end ? INT64_MAX
-                                     : last                ? part->count - plan.size * block
-                                                           : plan.size);
+            int64_t size = last && at + 1 == end ? INT64_MAX : last ? part->count - plan.size * block : plan.size;
+            char *shard = find_shard("instance", of->instance, of->instance, of->instances);
+            Draft *draft = add_block(blocks, part->host, stream, shard, size);
             meta_set_integer(draft_meta(draft), KEY_BLOCK, of->number++);
             meta_set_integer(draft_meta(draft), KEY_BLOCKS, of->total);
         }

@@ -6,6 +6,7 @@
 #include <event2/bufferevent.h>
 #include <event2/http.h>
 #include <event2/http_struct.h>
+#include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -15,13 +16,78 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "runners/server/http_head.h"
-#include "runners/server/http_internal.h"
+#include "runners/server/server.h"
 
 #define VERBS                                                                                                       \
     (EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | \
      EVHTTP_REQ_PATCH)
 #define LOOK_US CLOCK_SECOND /* how often connections are looked at on which no request came yet */
 #define FIRST_US (2 * CLOCK_SECOND) /* so old becomes a connection without one in a process that is to leave */
+#define SMALL (64 * 1024) /* bytes of an answer that is copied */
+
+struct Http {
+    const HttpSpec *spec;
+    Server *server;
+    struct evhttp *evhttp;
+    GPtrArray *listeners;    /* of struct evconnlistener, evhttp's */
+    GHashTable *connections; /* struct bufferevent -> Client */
+    struct event *look;
+    void *data;
+    size_t max_connections, max_header_size;
+    int64_t request_timeout, requests_per_connection;
+    bool accepting;
+    GPtrArray *large;   /* of HttpLarge: what http_answer_bytes() sends just now */
+    size_t large_total; /* bytes of these */
+};
+
+/* A content on its way to one or more clients. */
+typedef struct HttpLarge {
+    Http *http;
+    GBytes *content;
+    unsigned clients;
+} HttpLarge;
+
+/* The phase of a connection, which is what it waits for. */
+typedef enum HttpPhase {
+    PHASE_HEAD,   /* a request's head */
+    PHASE_BODY,   /* the rest of its body */
+    PHASE_ANSWER, /* evhttp, which has all of the request */
+    PHASE_SHUT    /* its end: nothing more is read */
+} HttpPhase;
+
+/* A connection. We hold a reference to its bufferevent until evhttp has dropped its own. */
+typedef struct HttpClient {
+    Http *http;
+    struct bufferevent *stream;
+    char peer[SERVER_PEER_SIZE];
+    int64_t since;    /* monotonic: when the connection, or the first byte of a request came; 0: no byte of the next */
+    int64_t requests; /* so far */
+    int64_t until;    /* monotonic: a large answer is to be read by then; 0: there was none */
+    struct HttpStream *flow; /* its answer without an end; NULL: none */
+    struct evbuffer *held;   /* what came, and evhttp must not see yet */
+    bool passing;            /* on_arrived() is not to look: we fill the input ourselves */
+    HttpPhase phase;
+    HttpBody body;
+    void *sender;    /* who sends the request, as the spec judged */
+    int refused;     /* status to refuse the request with; 0: none */
+    const char *why; /* it is refused */
+} HttpClient;
+
+struct HttpStream {
+    HttpClient *client;
+    struct evhttp_request *request;
+    const HttpStreamSpec *spec;
+    void *data;
+    bool busy;
+};
+
+struct HttpCall {
+    HttpClient *client;
+    struct evhttp_request *request;
+    const char *verb, *query;
+    char *path;
+    bool last; /* of its connection */
+};
 
 /* The only one of the process, for evhttp_send_error(), which is given no data. */
 static Http *serving;
@@ -44,6 +110,237 @@ void *http_data(const Http *http)
 struct event_base *http_loop(const Http *http)
 {
     return server_base(http->server);
+}
+
+/* ---- a request as its handler reads it ---- */
+
+const char *http_verb(const HttpCall *call)
+{
+    return call->verb;
+}
+
+const char *http_path(const HttpCall *call)
+{
+    return call->path;
+}
+
+const char *http_query(const HttpCall *call)
+{
+    return call->query;
+}
+
+const char *http_header(const HttpCall *call, const char *name)
+{
+    return evhttp_find_header(evhttp_request_get_input_headers(call->request), name);
+}
+
+const char *http_header_last(const HttpCall *call, const char *name)
+{
+    const char *found = NULL;
+    const struct evkeyvalq *fields = evhttp_request_get_input_headers(call->request);
+    for (const struct evkeyval *field = fields->tqh_first; field; field = field->next.tqe_next)
+        if (g_ascii_strcasecmp(field->key, name) == 0)
+            found = field->value;
+    return found;
+}
+
+const char *http_body(const HttpCall *call, size_t *length)
+{
+    struct evbuffer *body = evhttp_request_get_input_buffer(call->request);
+    *length = evbuffer_get_length(body);
+    return *length > 0 ? (const char *)evbuffer_pullup(body, -1) : "";
+}
+
+const char *http_peer(const HttpCall *call)
+{
+    return call->client->peer;
+}
+
+void *http_sender(const HttpCall *call)
+{
+    return call->client->sender;
+}
+
+/* ---- the answer: at once, with much, or by a stream ---- */
+
+void http_set_header(HttpCall *call, const char *name, const char *value)
+{
+    for (const char *at = value; *at; at++)
+        if (g_ascii_iscntrl(*at))
+            return;
+    evhttp_add_header(evhttp_request_get_output_headers(call->request), name, value);
+}
+
+const char *http_reason(int status)
+{
+    static const struct {
+        int status;
+        const char *reason;
+    } reasons[] = {
+        {200, "OK"},
+        {201, "Created"},
+        {202, "Accepted"},
+        {204, "No Content"},
+        {303, "See Other"},
+        {304, "Not Modified"},
+        {400, "Bad Request"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {409, "Conflict"},
+        {413, "Payload Too Large"},
+        {415, "Unsupported Media Type"},
+        {429, "Too Many Requests"},
+        {431, "Request Header Fields Too Large"},
+        {500, "Internal Server Error"},
+        {501, "Not Implemented"},
+        {503, "Service Unavailable"},
+        {505, "HTTP Version Not Supported"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(reasons); i++)
+        if (reasons[i].status == status)
+            return reasons[i].reason;
+    return "";
+}
+
+/* Send the answer, with what is in body unless only its head was asked for. */
+static void answer(HttpCall *call, int status, const char *type, struct evbuffer *body)
+{
+    const Http *http = call->client->http;
+    const size_t length = evbuffer_get_length(body);
+    struct evkeyvalq *headers = evhttp_request_get_output_headers(call->request);
+    g_autofree char *counted = g_strdup_printf("%zu", type ? length : 0);
+    if (type || (status != 204 && status != 304)) /* evhttp would call an empty body HTML */
+        evhttp_add_header(headers, "Content-Type", type ? type : "text/plain");
+    if (status != 204 && status != 304)
+        evhttp_add_header(headers, "Content-Length", counted);
+    if (call->last || call->client->requests >= http->requests_per_connection || server_leaving(http->server))
+        evhttp_add_header(headers, "Connection", "close");
+    if (!type || strcmp(call->verb, "HEAD") == 0)
+        evbuffer_drain(body, length);
+    evhttp_send_reply(call->request, status, http_reason(status), body);
+    evbuffer_free(body);
+}
+
+void http_answer(HttpCall *call, int status, const char *type, const char *body, size_t length)
+{
+    struct evbuffer *buffer = evbuffer_new();
+    evbuffer_add(buffer, body, length);
+    answer(call, status, type, buffer);
+}
+
+/* Called when a client has read it, or is gone. */
+static void large_sent(const void *octets, size_t length, void *data)
+{
+    HttpLarge *large = data;
+    (void)octets;
+    if (--large->clients > 0)
+        return;
+    large->http->large_total -= length;
+    g_ptr_array_remove_fast(large->http->large, large);
+    g_bytes_unref(large->content);
+    g_free(large);
+}
+
+/* The same content on its way already; NULL: there is none. */
+static HttpLarge *find_large(const Http *http, GBytes *content)
+{
+    for (unsigned i = 0; i < http->large->len; i++)
+        if (g_bytes_equal(((const HttpLarge *)http->large->pdata[i])->content, content))
+            return http->large->pdata[i];
+    return NULL;
+}
+
+bool http_has_room(const HttpCall *call, GBytes *content)
+{
+    const Http *http = call->client->http;
+    const size_t length = g_bytes_get_size(content);
+    return length <= SMALL || http->large_total == 0 || http->large_total + length <= HTTP_LARGE_TOTAL ||
+           find_large(http, content);
+}
+
+void http_answer_bytes(HttpCall *call, int status, const char *type, GBytes *content)
+{
+    HttpClient *client = call->client;
+    Http *http = client->http;
+    size_t length;
+    const char *octets = g_bytes_get_data(content, &length);
+    if (length <= SMALL) {
+        http_answer(call, status, type, octets, length);
+        return;
+    }
+    HttpLarge *large = find_large(http, content);
+    if (!large) {
+        large = g_new0(HttpLarge, 1);
+        large->http = http;
+        large->content = g_bytes_ref(content);
+        http->large_total += length;
+        g_ptr_array_add(http->large, large);
+    }
+    large->clients++;
+    client->until = clock_monotonic() + http->request_timeout + (int64_t)(length / HTTP_SLOWEST) * CLOCK_SECOND;
+    struct evbuffer *buffer = evbuffer_new();
+    evbuffer_add_reference(buffer, g_bytes_get_data(large->content, NULL), length, large_sent, large);
+    answer(call, status, type, buffer);
+}
+
+
+HttpStream *http_stream(HttpCall *call, const char *type, const HttpStreamSpec *spec, void *data)
+{
+    /* Of a client that only reads nothing is expected, and silence is no fault. */
+    const int64_t timeout = call->client->http->request_timeout;
+    const struct timeval most = {timeout / CLOCK_SECOND, timeout % CLOCK_SECOND};
+    bufferevent_set_timeouts(call->client->stream, NULL, &most);
+    HttpStream *stream = g_new0(HttpStream, 1);
+    *stream = (HttpStream){.client = call->client, .request = call->request, .spec = spec, .data = data};
+    call->client->flow = stream;
+    evhttp_add_header(evhttp_request_get_output_headers(call->request), "Content-Type", type);
+    if (spec->finite)
+        evhttp_add_header(evhttp_request_get_output_headers(call->request), "Connection", "close");
+    const int status = spec->status ? spec->status : 200;
+    evhttp_send_reply_start(call->request, status, http_reason(status));
+    return stream;
+}
+
+static void on_written(struct evhttp_connection *connection, void *data)
+{
+    HttpStream *stream = data;
+    stream->busy = false;
+    stream->spec->room(stream);
+}
+
+void http_stream_send(HttpStream *stream, const char *octets, size_t length)
+{
+    struct evbuffer *buffer = evbuffer_new();
+    evbuffer_add(buffer, octets, length);
+    stream->busy = true;
+    evhttp_send_reply_chunk_with_cb(stream->request, buffer, on_written, stream);
+    evbuffer_free(buffer);
+}
+
+void http_stream_end(HttpStream *stream)
+{
+    shutdown(bufferevent_getfd(stream->client->stream), SHUT_RDWR);
+}
+
+void http_stream_finish(HttpStream *stream)
+{
+    struct evhttp_request *request = stream->request;
+    stream->client->flow = NULL;
+    stream->spec->closed(stream);
+    g_free(stream);
+    evhttp_send_reply_end(request);
+}
+
+bool http_stream_busy(const HttpStream *stream)
+{
+    return stream->busy;
+}
+
+void *http_stream_data(const HttpStream *stream)
+{
+    return stream->data;
 }
 
 /* ---- connections ---- */
@@ -71,7 +368,13 @@ static void drop_sender(HttpClient *client)
 static void forget(HttpClient *client)
 {
     Http *http = client->http;
-    http_stream_forget(client);
+    HttpStream *stream = g_steal_pointer(&client->flow);
+    if (stream) {
+        stream->spec->closed(stream);
+        if (!evhttp_request_get_connection(stream->request)) /* evhttp has let go of it, and leaves it to us */
+            evhttp_send_reply_end(stream->request);
+        g_free(stream);
+    }
     drop_sender(client);
     evbuffer_free(client->held);
     g_hash_table_remove(http->connections, client->stream);
