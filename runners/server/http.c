@@ -94,7 +94,7 @@ static Http *serving;
 
 const Config *http_config(const Http *http)
 {
-    return server_config(http->server);
+    return http->server->config;
 }
 
 void http_set_data(Http *http, void *data)
@@ -109,7 +109,7 @@ void *http_data(const Http *http)
 
 struct event_base *http_loop(const Http *http)
 {
-    return server_base(http->server);
+    return http->server->base;
 }
 
 /* ---- a request as its handler reads it ---- */
@@ -215,7 +215,7 @@ static void answer(HttpCall *call, int status, const char *type, struct evbuffer
         evhttp_add_header(headers, "Content-Type", type ? type : "text/plain");
     if (status != 204 && status != 304)
         evhttp_add_header(headers, "Content-Length", counted);
-    if (call->last || call->client->requests >= http->requests_per_connection || server_leaving(http->server))
+    if (call->last || call->client->requests >= http->requests_per_connection || http->server->leaving)
         evhttp_add_header(headers, "Connection", "close");
     if (!type || strcmp(call->verb, "HEAD") == 0)
         evbuffer_drain(body, length);
@@ -347,7 +347,7 @@ void *http_stream_data(const HttpStream *stream)
 
 static void adjust_accepting(Http *http)
 {
-    bool wanted = !server_leaving(http->server) && g_hash_table_size(http->connections) < http->max_connections;
+    bool wanted = !http->server->leaving && g_hash_table_size(http->connections) < http->max_connections;
     if (wanted == http->accepting)
         return;
     http->accepting = wanted;
@@ -548,7 +548,7 @@ static void look(Http *http, HttpClient *client, int64_t now)
     bool reads = client->until != 0 && evbuffer_get_length(bufferevent_get_output(client->stream)) > 0;
     bool late = (client->since != 0 && now - client->since > http->request_timeout) || (reads && now > client->until);
     if (client->requests > 0) { /* on_closed() will be called */
-        if (server_leaving(http->server))
+        if (http->server->leaving)
             close_if_idle(client);
         else if (late)
             shutdown(bufferevent_getfd(client->stream), SHUT_RDWR);
@@ -559,7 +559,7 @@ static void look(Http *http, HttpClient *client, int64_t now)
         return;
     }
     bufferevent_incref(client->stream);
-    if ((server_leaving(http->server) && now - client->since > FIRST_US) || late)
+    if ((http->server->leaving && now - client->since > FIRST_US) || late)
         shutdown(bufferevent_getfd(client->stream), SHUT_RDWR);
 }
 
@@ -705,9 +705,9 @@ static bool is_local(int fd)
 
 static bool start(Server *server, GError **error)
 {
-    Http *http = server_data(server);
+    Http *http = server->data;
     const char *section = http->spec->section;
-    const Config *config = server_config(server);
+    const Config *config = server->config;
     http->server = server;
     http->max_connections = (size_t)config_integer(config, section, "max_connections");
     http->request_timeout = config_duration(config, section, "request_timeout");
@@ -718,7 +718,7 @@ static bool start(Server *server, GError **error)
     http->large = g_ptr_array_new();
     http->connections = g_hash_table_new(NULL, NULL);
     http->listeners = g_ptr_array_new();
-    http->evhttp = evhttp_new(server_base(server));
+    http->evhttp = evhttp_new(server->base);
     evhttp_set_gencb(http->evhttp, on_request, http);
     evhttp_set_bevcb(http->evhttp, on_connection, http);
     evhttp_set_allowed_methods(http->evhttp, VERBS);
@@ -726,10 +726,10 @@ static bool start(Server *server, GError **error)
     http->max_header_size = (size_t)config_size(config, section, "max_header_size");
     evhttp_set_max_headers_size(http->evhttp, (ev_ssize_t)http->max_header_size + 64); /* and what we add to them */
     evhttp_set_max_body_size(http->evhttp, (ev_ssize_t)config_size(config, section, "max_body_size"));
-    http->look = event_new(server_base(server), -1, EV_PERSIST, on_look, http);
+    http->look = event_new(server->base, -1, EV_PERSIST, on_look, http);
     event_add(http->look, &(struct timeval){LOOK_US / CLOCK_SECOND, LOOK_US % CLOCK_SECOND});
-    for (unsigned i = 0; i < server_sockets(server); i++) {
-        int fd = server_socket(server, i);
+    for (unsigned i = 0; i < server->child->listen_fds; i++) {
+        int fd = SERVER_SOCKET(i);
         struct evhttp_bound_socket *bound = evhttp_accept_socket_with_handle(http->evhttp, fd);
         if (!bound)
             return fail(error, FAIL_LATER, "the event library cannot listen on descriptor %d", fd);
@@ -738,21 +738,21 @@ static bool start(Server *server, GError **error)
         g_ptr_array_add(http->listeners, listener);
         if (!is_local(fd))
             log_warn("[runner.%s] listen has an address that other hosts can reach, and what is spoken there is not "
-                     "encrypted; put a proxy with TLS before it", server_name(server));
+                     "encrypted; put a proxy with TLS before it", server->child->runner);
     }
     return true;
 }
 
 static void begin(Server *server)
 {
-    adjust_accepting(server_data(server));
+    adjust_accepting(server->data);
 }
 
 /* Requests are answered in one go, so that none is in progress here; those connections that wait for another one are
  * closed by looking at them. A new connection is left to look(). */
 static void leave(Server *server)
 {
-    Http *http = server_data(server);
+    Http *http = server->data;
     adjust_accepting(http);
     g_autoptr(GList) all = g_hash_table_get_values(http->connections);
     for (GList *at = all; at; at = at->next)
@@ -764,7 +764,7 @@ static void leave(Server *server)
 
 static void stop(Server *server)
 {
-    Http *http = server_data(server);
+    Http *http = server->data;
     event_free(http->look);
     evhttp_free(http->evhttp);
     g_hash_table_unref(http->connections);

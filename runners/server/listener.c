@@ -48,12 +48,12 @@ struct Connection {
 
 const Config *listener_config(const Listener *listener)
 {
-    return server_config(listener->server);
+    return listener->server->config;
 }
 
 struct event_base *listener_base(Listener *listener)
 {
-    return server_base(listener->server);
+    return listener->server->base;
 }
 
 void listener_set_data(Listener *listener, void *data)
@@ -108,7 +108,7 @@ void connection_finish(Connection *connection)
 
 static size_t pending(Server *server)
 {
-    Listener *listener = server_data(server);
+    Listener *listener = server->data;
     return listener->spec->pending ? listener->spec->pending(listener) : 0;
 }
 
@@ -127,7 +127,7 @@ static bool can_make_room(const Listener *listener)
  * leave. */
 static void adjust_accepting(Listener *listener)
 {
-    bool wanted = !server_leaving(listener->server) && !listener->paused &&
+    bool wanted = !listener->server->leaving && !listener->paused &&
                   (listener->spec->busy || !is_full(listener) || can_make_room(listener));
     if (wanted == listener->accepting)
         return;
@@ -225,7 +225,7 @@ static void open_connection(Listener *listener, int fd, const struct sockaddr_st
     g_queue_push_tail(&listener->silent, connection);
     connection->silent = listener->silent.tail;
     GString *output = listener->spec->open(connection);
-    connection->line = line_new(server_base(listener->server), fd, output, &line_events, connection);
+    connection->line = line_new(listener->server->base, fd, output, &line_events, connection);
     if (listener->spec->secure)
         line_set_tls(connection->line, listener->spec->secure(listener, fd));
     line_set_idle(connection->line, listener->command_timeout);
@@ -285,7 +285,7 @@ static void on_connect(evutil_socket_t socket, short what, void *data)
 {
     (void)what;
     Listener *listener = data;
-    if (is_full(listener) && server_instances(listener->server) > 1)
+    if (is_full(listener) && listener->server->child->instances > 1)
         pause_accepting(listener, FULL_PAUSE_US);
     else
         accept_clients(listener, socket);
@@ -304,7 +304,7 @@ static void on_resume(evutil_socket_t fd, short what, void *data)
 
 static void leave(Server *server)
 {
-    Listener *listener = server_data(server);
+    Listener *listener = server->data;
     adjust_accepting(listener);
     g_autoptr(GList) all = g_hash_table_get_keys(listener->connections);
     for (GList *at = all; at; at = at->next) {
@@ -318,9 +318,9 @@ static void leave(Server *server)
 
 static bool start(Server *server, GError **error)
 {
-    Listener *listener = server_data(server);
+    Listener *listener = server->data;
     const char *section = listener->spec->section;
-    const Config *config = server_config(server);
+    const Config *config = server->config;
     listener->server = server;
     listener->max_sessions = (size_t)config_integer(config, section, "max_sessions");
     listener->command_timeout = config_duration(config, section, "command_timeout");
@@ -329,21 +329,21 @@ static bool start(Server *server, GError **error)
         return false;
     listener->sockets = g_ptr_array_new_with_free_func((GDestroyNotify)event_free);
     listener->connections = g_hash_table_new(NULL, NULL);
-    listener->resume = evtimer_new(server_base(server), on_resume, listener);
-    for (unsigned i = 0; i < server_sockets(server); i++)
-        g_ptr_array_add(listener->sockets, event_new(server_base(server), server_socket(server, i),
+    listener->resume = evtimer_new(server->base, on_resume, listener);
+    for (unsigned i = 0; i < server->child->listen_fds; i++)
+        g_ptr_array_add(listener->sockets, event_new(server->base, SERVER_SOCKET(i),
                                                      EV_READ | EV_PERSIST, on_connect, listener));
     return true;
 }
 
 static void begin(Server *server)
 {
-    adjust_accepting(server_data(server));
+    adjust_accepting(server->data);
 }
 
 static void stop(Server *server)
 {
-    Listener *listener = server_data(server);
+    Listener *listener = server->data;
     listener->spec->stop(listener);
     g_ptr_array_unref(listener->sockets);
     g_hash_table_unref(listener->connections);

@@ -294,15 +294,6 @@ bool lists_has_domain(Lists *lists, const char *domain, bool *has, GError **erro
     return fail_with(error, &why);
 }
 
-/* The limit as the list's settings say. */
-static bool read_size(Lists *lists, const char *list_id, uint64_t *most, GError **error)
-{
-    g_autoptr(List) list = list_by_id(lists->seat.store, list_id, error);
-    if (list)
-        *most = list_refused_size(list);
-    return list != NULL;
-}
-
 bool lists_size_limit(Lists *lists, const ListAddress *address, uint64_t *most, GError **error)
 {
     g_autoptr(GError) why = NULL;
@@ -319,7 +310,9 @@ bool lists_size_limit(Lists *lists, const ListAddress *address, uint64_t *most, 
         *most = *known;
     if (known)
         return true;
-    if (!why && read_size(lists, address->list_id, most, &why)) {
+    g_autoptr(List) list = why ? NULL : list_by_id(lists->seat.store, address->list_id, &why);
+    if (list) {
+        *most = list_refused_size(list);
         g_hash_table_insert(lists->sizes, g_strdup(address->list_id), g_memdup2(most, sizeof *most));
         return true;
     }

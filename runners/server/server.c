@@ -8,64 +8,10 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
-#include "base/child.h"
 #include "base/clock.h"
-#include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "runners/process.h"
-
-struct Server {
-    const ServerSpec *spec;
-    const Child *child;
-    const Config *config;
-    struct event_base *base;
-    struct event *wake, *heartbeat;
-    void *data;
-    uint64_t progress, done;
-    bool started, leaving;
-};
-
-void *server_data(const Server *server)
-{
-    return server->data;
-}
-
-const char *server_name(const Server *server)
-{
-    return server->child->runner;
-}
-
-const Config *server_config(const Server *server)
-{
-    return server->config;
-}
-
-struct event_base *server_base(const Server *server)
-{
-    return server->base;
-}
-
-unsigned server_instances(const Server *server)
-{
-    return server->child->instances;
-}
-
-unsigned server_sockets(const Server *server)
-{
-    return server->child->listen_fds;
-}
-
-int server_socket(const Server *server, unsigned index)
-{
-    (void)server;
-    return CHILD_LISTEN_FD + (int)index;
-}
-
-bool server_leaving(const Server *server)
-{
-    return server->leaving;
-}
 
 void server_greet_peer(const struct sockaddr *address, int fd, char peer[SERVER_PEER_SIZE])
 {
@@ -147,7 +93,7 @@ static bool start(void *data, const Process *process, GError **error)
                     "not started by listrunner-master",
                     server->child->runner);
     for (unsigned i = 0; i < server->child->listen_fds; i++) {
-        int fd = server_socket(server, i);
+        int fd = SERVER_SOCKET(i);
         int listens = 0;
         if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &(socklen_t){sizeof listens}) != 0 || !listens)
             return fail(error, FAIL_CONFIG, "descriptor %d is no listening socket", fd);

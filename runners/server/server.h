@@ -14,13 +14,14 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "base/child.h"
 #include "base/config.h"
+#include "base/contract.h"
 
 typedef struct Server Server;
-
 typedef struct ServerSpec {
     const char *name; /* for the log and the usage text */
-    /* Get ready to accept; the sockets are server_socket(0 .. server_sockets() - 1). */
+    /* Get ready to accept; the sockets are SERVER_SOCKET(0 .. child->listen_fds - 1), non-blocking and close-on-exec. */
     bool (*start)(Server *server, GError **error);
     /* Accept from now on: everything is ready, and the master is about to hear so. */
     void (*begin)(Server *server);
@@ -33,18 +34,24 @@ typedef struct ServerSpec {
     void (*stop)(Server *server);
 } ServerSpec;
 
-/* Run the program. data is what server_data() gives. Return the exit code. */
+/* The process as its functions see it; all is there from start() on. They only read it. */
+struct Server {
+    const ServerSpec *spec;
+    const Child *child;   /* with the name of [runner.NAME], the number of instances, and that of sockets */
+    const Config *config;
+    struct event_base *base;
+    void *data;           /* of server_main() */
+    bool leaving;
+    /* Only server.c uses these. */
+    struct event *wake, *heartbeat;
+    uint64_t progress, done;
+    bool started;
+};
+
+/* Run the program; data is Server.data. Return the exit code. */
 int server_main(const ServerSpec *spec, void *data, int argc, char **argv);
 
-void *server_data(const Server *server);
-const char *server_name(const Server *server); /* of [runner.NAME] */
-const Config *server_config(const Server *server);
-struct event_base *server_base(const Server *server);
-unsigned server_instances(const Server *server);
-unsigned server_sockets(const Server *server);
-int server_socket(const Server *server, unsigned index); /* non-blocking, close-on-exec */
-bool server_leaving(const Server *server);
-
+#define SERVER_SOCKET(index) (CHILD_LISTEN_FD + (int)(index))
 #define SERVER_PEER_SIZE 46 /* INET6_ADDRSTRLEN */
 /* Name the client at this address (NULL: not known) in peer: "127.0.0.1", "::1", or "unix". Let a client on a network
  * get each answer without delay (TCP_NODELAY on fd). */
