@@ -42,6 +42,11 @@ json_t *json_time(int64_t time)
     return time % CLOCK_SECOND ? json_sprintf("%s.%06d", seconds, (int)(time % CLOCK_SECOND)) : json_string(seconds);
 }
 
+json_t *json_time_or_null(int64_t time)
+{
+    return time > 0 ? json_time(time) : json_null();
+}
+
 char *segment(const char *text)
 {
     return g_uri_escape_string(text, "@^$*()!,:;=&'", true);
@@ -242,6 +247,14 @@ static void answer_collection_at(Call *call, const char *path, json_t *entries, 
 void answer_collection(Call *call, json_t *entries, int64_t total, int64_t start)
 {
     answer_collection_at(call, NULL, entries, total, start);
+}
+
+void answer_whole(Call *call, json_t *entries, GError **error)
+{
+    if (entries)
+        answer_collection(call, entries, (int64_t)json_array_size(entries), 0);
+    else
+        rest_fail(call, g_steal_pointer(error));
 }
 
 /* ---- pages ---- */

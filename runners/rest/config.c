@@ -115,25 +115,13 @@ static json_t *setting_json(const List *list, const ListSetting *setting)
     }
 }
 
-/* Show the state of the digests, which is not in the row of the list. NULL: the fault was answered. */
-static json_t *digest_json(Call *call, const List *list, const char *name)
-{
-    GError *error = NULL;
-    g_auto(Digest) digest = {0};
-    if (!digest_read(call->store, list->list_id, &digest, &error)) {
-        rest_fail(call, error);
-        return NULL;
-    }
-    if (strcmp(name, "digest_last_sent_at") == 0)
-        return digest.sent_at > 0 ? json_time(digest.sent_at) : json_null();
-    return json_integer(strcmp(name, "volume") == 0 ? digest.volume : digest.next_number);
-}
-
 /* NULL: a fault was answered. */
 static json_t *attribute_json(Call *call, const List *list, const Attribute *attribute)
 {
     const void *at = (const char *)list + attribute->offset;
     g_autofree char *address = NULL;
+    g_auto(Digest) digest = {0};
+    GError *error = NULL;
     switch (attribute->kind) {
     case SHOW_SETTING:
         return setting_json(list, attribute->setting);
@@ -142,15 +130,21 @@ static json_t *attribute_json(Call *call, const List *list, const Attribute *att
     case SHOW_INTEGER:
         return json_integer(*(const int64_t *)at);
     case SHOW_TIME:
-        return *(const int64_t *)at > 0 ? json_time(*(const int64_t *)at) : json_null();
+        return json_time_or_null(*(const int64_t *)at);
     case SHOW_ADDRESS:
         address = list_address(list, attribute->suffix);
         return json_words(address);
     case SHOW_NO_REPLY:
         address = g_strconcat("noreply@", list->mail_host, NULL);
         return json_words(address);
-    case SHOW_DIGEST:
-        return digest_json(call, list, attribute->name);
+    case SHOW_DIGEST: /* the state of the digests is not in the row of the list */
+        if (!digest_read(call->store, list->list_id, &digest, &error)) {
+            rest_fail(call, error);
+            return NULL;
+        }
+        return strcmp(attribute->name, "digest_last_sent_at") == 0 ? json_time_or_null(digest.sent_at)
+               : strcmp(attribute->name, "volume") == 0            ? json_integer(digest.volume)
+                                                                   : json_integer(digest.next_number);
     default:
         return json_null();
     }

@@ -41,15 +41,6 @@ typedef struct EventsReader {
 
 /* ---- feeding ---- */
 
-static bool is_wanted(const EventsReader *reader, Store *store, const EventRow *event, bool *wanted, GError **error)
-{
-    *wanted = !*reader->types;
-    for (char **word = reader->types; *word && !*wanted; word++)
-        *wanted = event_fits(*word, event->type);
-    *wanted = *wanted && (!reader->list_id || strcmp(reader->list_id, event->list_id) == 0);
-    return !*wanted || !reader->token || token_sees(reader->token, store, event, wanted, error);
-}
-
 /* Adds the next events that the reader wants. *more: there may be others behind them. */
 static bool read_some(EventsReader *reader, Store *store, GString *text, bool *more, GError **error)
 {
@@ -58,8 +49,11 @@ static bool read_some(EventsReader *reader, Store *store, GString *text, bool *m
         return false;
     for (guint at = 0; at < rows->len; at++) {
         const EventRow *event = rows->pdata[at];
-        bool wanted;
-        if (!is_wanted(reader, store, event, &wanted, error))
+        bool wanted = !*reader->types;
+        for (char **word = reader->types; *word && !wanted; word++)
+            wanted = event_fits(*word, event->type);
+        wanted = wanted && (!reader->list_id || strcmp(reader->list_id, event->list_id) == 0);
+        if (wanted && reader->token && !token_sees(reader->token, store, event, &wanted, error))
             return false;
         reader->number = event->number;
         if (wanted)

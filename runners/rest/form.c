@@ -224,34 +224,23 @@ bool form_refuse(Call *call, const char *name, const char *format, ...)
     return false;
 }
 
-/* Does the table say who may set each of these? False: 500 was answered. */
-static bool rights_known(Call *call, char *const *names)
-{
-    for (; *names; names++)
-        if (**names && !scope_knows(call, *names)) {
-            log_error("%s %s: the parameter %s is in no table", http_verb(call->http), call->path, *names);
-            answer_refusal(call, 500, "Nothing says who may set %s", *names);
-            return false;
-        }
-    return true;
-}
-
-/* May the caller set those of these that were sent? False: 403 was answered. */
-static bool sent_allowed(Call *call, char *const *names)
-{
-    for (; *names; names++)
-        if (form_has(call, *names) && !scope_takes(call, *names))
-            return false;
-    return true;
-}
-
 bool form_expect(Call *call, const char *required, const char *optional)
 {
     g_auto(GStrv) must = g_strsplit(required, " ", -1), may = g_strsplit(optional, " ", -1);
     g_autoptr(GString) missing = g_string_new(NULL), strange = g_string_new(NULL);
+    char *const *const both[] = {must, may};
     bool known = true; /* all of them; the name of one that is not may be empty */
-    if (!rights_known(call, must) || !rights_known(call, may) || !sent_allowed(call, must) || !sent_allowed(call, may))
-        return false;
+    for (size_t i = 0; i < G_N_ELEMENTS(both); i++)
+        for (char *const *name = both[i]; *name; name++)
+            if (**name && !scope_field(call, *name)) {
+                log_error("%s %s: the parameter %s is in no table", http_verb(call->http), call->path, *name);
+                answer_refusal(call, 500, "Nothing says who may set %s", *name);
+                return false;
+            }
+    for (size_t i = 0; i < G_N_ELEMENTS(both); i++)
+        for (char *const *name = both[i]; *name; name++)
+            if (form_has(call, *name) && !scope_takes(call, *name))
+                return false;
     for (char **name = must; *name; name++)
         if (**name && !form_has(call, *name))
             g_string_append_printf(missing, "%s%s", missing->len ? ", " : "", *name);

@@ -1,18 +1,166 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* /lists and one of them, its archivers and its digests; what else is below a list stands in files of its own. */
+/* /domains and what is below one of them; /lists and one of them, its archivers and its digests. What else is below a
+ * list stands in files of its own. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "lists/change.h"
+#include "lists/making/domain_make.h"
 #include "lists/making/list_make.h"
 #include "lists/making/setting_check.h"
 #include "lists/making/style.h"
 #include "lists/posts/digest_send.h"
 #include "runners/rest/resources.h"
+#include "store/lists/domain.h"
 #include "store/lists/list_setting.h"
 #include "store/posts/digest.h"
+
+static json_t *text_or_null(const char *text)
+{
+    return text && *text ? json_words(text) : json_null();
+}
+
+static json_t *domain_json(const Call *call, const Domain *domain)
+{
+    g_autofree char *host = segment(domain->mail_host);
+    return json_pack("{so so so so}", "alias_domain", text_or_null(domain->alias_domain), "description",
+                     text_or_null(domain->description), "mail_host", json_words(domain->mail_host), "self_link",
+                     json_link(call, "domains/%s", host));
+}
+
+/* The domain of the first argument; NULL: 404 was answered. */
+static Domain *find_domain(Call *call)
+{
+    GError *error = NULL;
+    Domain *domain = domain_find(call->store, call->args[0], &error);
+    if (!domain)
+        rest_fail(call, error);
+    return domain;
+}
+
+static void get_domains(Call *call)
+{
+    Paging paging;
+    GError *error = NULL;
+    if (!form_expect(call, "", "count page") || !form_paging(call, &paging))
+        return;
+    g_autoptr(GPtrArray) all = domain_all(call->store, &error);
+    if (!all) {
+        rest_fail(call, error);
+        return;
+    }
+    json_t *entries = json_array();
+    for (int64_t at = paging.start; at < all->len && at - paging.start < paging.count; at++)
+        json_array_append_new(entries, domain_json(call, all->pdata[at]));
+    answer_collection(call, entries, all->len, paging.start);
+}
+
+static void get_domain(Call *call)
+{
+    g_autoptr(Domain) domain = find_domain(call);
+    if (domain)
+        answer_json(call, 200, domain_json(call, domain));
+}
+
+/* ---- changing ---- */
+
+/* Read the domain from the form. The caller frees the owners. */
+static DomainData read_data(Call *call, char ***owners)
+{
+    *owners = form_has(call, "owner") ? form_words(call, "owner") : NULL;
+    return (DomainData){.description = form_text(call, "description"),
+                        .alias = form_text(call, "alias_domain"),
+                        .owners = (const char *const *)*owners};
+}
+
+static void post_domain(Call *call)
+{
+    GError *error = NULL;
+    if (!form_expect(call, "mail_host", "description owner alias_domain"))
+        return;
+    const char *host = form_text(call, "mail_host");
+    g_auto(GStrv) owners = NULL;
+    const DomainData data = read_data(call, &owners);
+    g_autoptr(Work) work = rest_begin(call);
+    if (!work)
+        return;
+    if (!domain_make(work, host, &data, &error)) {
+        rest_refuse(call, &error, FAIL_EXISTS, 400, "Duplicate email host: %s", host);
+        rest_fail(call, error);
+        return;
+    }
+    g_autofree char *lower = g_utf8_strdown(host, -1), *name = segment(lower);
+    if (rest_commit(call, work))
+        answer_created(call, "domains/%s", name);
+}
+
+static void change_domain(Call *call)
+{
+    GError *error = NULL;
+    g_auto(GStrv) owners = NULL;
+    g_autoptr(Work) work = form_expect_change(call, "alias_domain description owner") ? rest_begin(call) : NULL;
+    g_autoptr(Domain) domain = work ? find_domain(call) : NULL;
+    if (!domain)
+        return;
+    const DomainData data = read_data(call, &owners);
+    rest_finish(call, work, domain_change(work, call->args[0], &data, &error), &error);
+}
+
+static void delete_domain(Call *call)
+{
+    GError *error = NULL;
+    g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
+    if (!work)
+        return;
+    rest_finish(call, work, domain_drop(work, call->args[0], true, &error), &error);
+}
+
+/* ---- owners ---- */
+
+static void get_owners(Call *call)
+{
+    Paging paging;
+    GError *error = NULL;
+    g_autoptr(Domain) domain = form_paging(call, &paging) ? find_domain(call) : NULL;
+    if (!domain)
+        return;
+    g_auto(GStrv) owners = domain_owners(call->store, domain->mail_host, &error);
+    int64_t total = owners ? (int64_t)g_strv_length(owners) : 0;
+    json_t *entries = json_array();
+    for (int64_t at = paging.start; at < total && at - paging.start < paging.count && !error; at++) {
+        g_autoptr(User) user = user_find(call->store, owners[at], &error);
+        if (user)
+            json_array_append_new(entries, user_json(call, user));
+    }
+    if (!error) {
+        answer_collection(call, entries, total, paging.start);
+        return;
+    }
+    json_decref(entries);
+    rest_fail(call, error);
+}
+
+static void post_owners(Call *call)
+{
+    GError *error = NULL;
+    g_auto(GStrv) owners = form_words(call, "owner");
+    g_autoptr(Work) work = form_expect(call, "owner", "") ? rest_begin(call) : NULL;
+    g_autoptr(Domain) domain = work ? find_domain(call) : NULL;
+    if (domain)
+        rest_finish(call, work, domain_make_owners(work, call->args[0], (const char *const *)owners, &error), &error);
+}
+
+static void delete_owners(Call *call)
+{
+    GError *error = NULL;
+    const DomainData none = {.owners = (const char *const[]){NULL}};
+    g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
+    g_autoptr(Domain) domain = work ? find_domain(call) : NULL;
+    if (domain)
+        rest_finish(call, work, domain_change(work, call->args[0], &none, &error), &error);
+}
 
 static json_t *list_json(const Call *call, Store *store, const List *list, GError **error)
 {
@@ -64,13 +212,18 @@ static bool walk_read(const Call *call, void *data, unsigned most, json_t *entri
     return true;
 }
 
-void answer_lists(Call *call, const char *domain)
+/* Answer with the lists of all domains, or of the domain of the path: those that the parameters ask for. */
+static void get_lists(Call *call)
 {
     static const LongCollection kind = {500, walk_read, walk_free};
     Paging paging;
     GError *error = NULL;
     int64_t total;
-    ListCriteria criteria = {.domain = domain};
+    const bool of_domain = call->route->of == OF_DOMAIN;
+    g_autoptr(Domain) domain = of_domain ? find_domain(call) : NULL;
+    if (of_domain && !domain)
+        return;
+    ListCriteria criteria = {.domain = domain ? domain->mail_host : NULL};
     if (!form_expect(call, "", "advertised count page") || !form_paging(call, &paging) ||
         !form_bool(call, "advertised", &criteria.advertised))
         return;
@@ -80,16 +233,11 @@ void answer_lists(Call *call, const char *domain)
     }
     RestListWalk *walk = g_new(RestListWalk, 1);
     *walk = (RestListWalk){criteria, paging.start, NULL};
-    walk->criteria.domain = g_strdup(domain);
+    walk->criteria.domain = g_strdup(criteria.domain);
     answer_long(call, &kind, walk, total, &paging);
 }
 
-static void get_all(Call *call)
-{
-    answer_lists(call, NULL);
-}
-
-static void get_one(Call *call)
+static void get_list(Call *call)
 {
     GError *error = NULL;
     g_autoptr(List) list = rest_list(call);
@@ -98,7 +246,7 @@ static void get_one(Call *call)
 
 /* ---- making and removing ---- */
 
-static void post(Call *call)
+static void post_list(Call *call)
 {
     GError *error = NULL;
     if (!form_expect(call, "fqdn_listname", "style_name"))
@@ -121,7 +269,7 @@ static void post(Call *call)
     rest_fail(call, error);
 }
 
-static void delete(Call *call)
+static void delete_list(Call *call)
 {
     GError *error = NULL;
     g_autoptr(List) list = form_expect(call, "", "") ? rest_list(call) : NULL;
@@ -154,7 +302,7 @@ static void get_styles(Call *call)
 
 /* ---- finding ---- */
 
-static void find(Call *call)
+static void find_lists(Call *call)
 {
     g_auto(Page) page = {0};
     GError *error = NULL;
@@ -195,6 +343,27 @@ const RestField rest_list_fields[] = {
     {0},
 };
 
+/* A domain's mail goes to its lists, so that an alias takes the mail of another domain. */
+static const RestField domain_fields[] = {
+    {"mail_host", MAY_DOMAIN, MAY_SITE},     {"alias_domain", MAY_DOMAIN, MAY_SITE},
+    {"description", MAY_DOMAIN, MAY_DOMAIN}, {"owner", MAY_NOBODY, MAY_SITE},
+    {"self_link", MAY_DOMAIN, MAY_NOBODY},   {0},
+};
+
+const RestRoute rest_domains[] = {
+    {"GET", "domains", OF_SITE, MAY_SITE, domain_fields, get_domains, NULL},
+    {"POST", "domains", OF_SITE, MAY_SITE, domain_fields, post_domain, NULL},
+    {"GET", "domains/{mail_host}", OF_DOMAIN, MAY_DOMAIN, domain_fields, get_domain, NULL},
+    {"PATCH", "domains/{mail_host}", OF_DOMAIN, MAY_DOMAIN, domain_fields, change_domain, NULL},
+    {"PUT", "domains/{mail_host}", OF_DOMAIN, MAY_SITE, domain_fields, change_domain, NULL},
+    {"DELETE", "domains/{mail_host}", OF_DOMAIN, MAY_SITE, domain_fields, delete_domain, NULL},
+    {"GET", "domains/{mail_host}/lists", OF_DOMAIN, MAY_DOMAIN, rest_list_fields, get_lists, NULL},
+    {"GET", "domains/{mail_host}/owners", OF_DOMAIN, MAY_DOMAIN, rest_user_fields, get_owners, NULL},
+    {"POST", "domains/{mail_host}/owners", OF_DOMAIN, MAY_SITE, domain_fields, post_owners, NULL},
+    {"DELETE", "domains/{mail_host}/owners", OF_DOMAIN, MAY_SITE, domain_fields, delete_owners, NULL},
+    {0},
+};
+
 static const RestField style_fields[] = {
     {"default", MAY_SITE, MAY_NOBODY},
     {"style_names", MAY_SITE, MAY_NOBODY},
@@ -203,13 +372,13 @@ static const RestField style_fields[] = {
 };
 
 const RestRoute rest_lists[] = {
-    {"GET", "lists", OF_SITE, MAY_SITE, rest_list_fields, get_all, NULL},
-    {"POST", "lists", OF_NEW_LIST, MAY_DOMAIN, rest_list_fields, post, NULL},
+    {"GET", "lists", OF_SITE, MAY_SITE, rest_list_fields, get_lists, NULL},
+    {"POST", "lists", OF_NEW_LIST, MAY_DOMAIN, rest_list_fields, post_list, NULL},
     {"GET", "lists/styles", OF_HOST, MAY_SITE, style_fields, get_styles, NULL},
-    {"GET", "lists/find", OF_SITE, MAY_SITE, rest_list_fields, find, NULL},
-    {"POST", "lists/find", OF_SITE, MAY_SITE, rest_list_fields, find, NULL},
-    {"GET", "lists/{list}", OF_LIST, MAY_LIST, rest_list_fields, get_one, NULL},
-    {"DELETE", "lists/{list}", OF_LIST, MAY_LIST, rest_list_fields, delete, NULL},
+    {"GET", "lists/find", OF_SITE, MAY_SITE, rest_list_fields, find_lists, NULL},
+    {"POST", "lists/find", OF_SITE, MAY_SITE, rest_list_fields, find_lists, NULL},
+    {"GET", "lists/{list}", OF_LIST, MAY_LIST, rest_list_fields, get_list, NULL},
+    {"DELETE", "lists/{list}", OF_LIST, MAY_LIST, rest_list_fields, delete_list, NULL},
     {0},
 };
 

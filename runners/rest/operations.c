@@ -1,34 +1,195 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* /listrunner and /metrics, which are not Mailman's: what the processes do, what waits, and the operator's orders about
+/* /queues: what lies in the queues under Mailman's names, and handing a message in.
+ *
+ * /listrunner and /metrics, which are not Mailman's: what the processes do, what waits, and the operator's orders about
  * it; the hosts that share the database, as the verbs of `listrunner host` show and change them; what became of a
  * post. */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
+#include "base/contract.h"
+#include "base/fail.h"
+#include "base/log.h"
 #include "base/trail/trail.h"
 #include "lists/hosts/host_state.h"
+#include "lists/keys.h"
 #include "lists/posts/held_post.h"
+#include "lists/posts/injection.h"
 #include "lists/posts/post_trace.h"
 #include "lists/site/figures.h"
+#include "mail/wire.h"
 #include "runners/rest/resources.h"
 #include "runners/server/orders.h"
 #include "store/hosts/lost_spool.h"
 #include "store/people/bounce.h"
 #include "store/people/pending.h"
 #include "store/posts/held.h"
+#include "switchboard/intake.h"
+#include "switchboard/name.h"
+#include "switchboard/operate.h"
+
+/* Mailman's queues, and ours of that purpose. */
+typedef struct QueueName {
+    const char *theirs, *ours;
+} QueueName;
+
+static const QueueName queues[] = {
+    {"archive", "archive"}, {"bad", "corrupt"},   {"bounces", "bounces"},
+    {"command", "command"}, {"digest", "digest"}, {"in", "in"},
+    {"nntp", "nntp"},       {"out", "out"},       {"pipeline", "pipeline"},
+    {"retry", "retry"},     {"shunt", "shunt"},   {"virgin", "virgin"},
+    {NULL, NULL},
+};
+
+static const QueueName *queue_of(const char *name)
+{
+    const QueueName *queue = queues;
+    while (queue->theirs && strcmp(queue->theirs, name) != 0)
+        queue++;
+    return queue->theirs ? queue : NULL;
+}
+
+/* An entry is known by its name without the state that it is in. What is not written whole yet is none. */
+static void note_file(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    if (!g_str_has_suffix(file, ".tmp"))
+        g_ptr_array_add(data, g_strndup(file, strlen(file) - strlen(rest)));
+}
+
+/* NULL: error is set. */
+static json_t *queue_json(const Call *call, const QueueName *name, GError **error)
+{
+    Queue *queue = spool_queue(call->rest->spool, name->ours, error);
+    g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
+    if (!queue || !queue_visit(queue, note_file, files, error))
+        return NULL;
+    g_ptr_array_sort(files, bytes_compare_texts);
+    g_autofree char *directory = g_build_filename(spool_path(call->rest->spool), name->ours, NULL);
+    return json_pack("{sI so so ss so}", "count", (json_int_t)files->len, "directory", json_words(directory), "files",
+                     json_texts(files), "name", name->theirs, "self_link", json_link(call, "queues/%s", name->theirs));
+}
+
+static void get_queues_of_mailman(Call *call)
+{
+    g_auto(Page) page = {0};
+    GError *error = NULL;
+    if (!page_begin(call, "", "", &page))
+        return;
+    for (const QueueName *name = queues; name->theirs && !error; name++)
+        if (page_takes(&page))
+            page_add(&page, queue_json(call, name, &error));
+    answer_page(call, "queues", &page, &error);
+}
+
+/* The queue of the path; NULL: 404 was answered. */
+static const QueueName *find_queue(Call *call)
+{
+    const QueueName *queue = queue_of(call->args[0]);
+    if (!queue)
+        answer_refusal(call, 404, "There is no queue %s", call->args[0]);
+    return queue;
+}
+
+static void get_queue(Call *call)
+{
+    GError *error = NULL;
+    const QueueName *name = find_queue(call);
+    answer_found(call, name ? queue_json(call, name, &error) : NULL, &error);
+}
+
+static void post_queue(Call *call)
+{
+    const QueueName *name = queue_of(call->args[0]);
+    if (!form_expect(call, "list_id text", ""))
+        return;
+    const char *text = form_text(call, "text");
+    GError *error = NULL;
+    g_autoptr(List) list = list_find(call->store, form_text(call, "list_id"), &error);
+    if (!list) {
+        if (rest_missing(call, error))
+            answer_refusal(call, 400, "No such list: %s", form_text(call, "list_id"));
+        return;
+    }
+    if (!name) {
+        answer_refusal(call, 400, "No such queue: %s", call->args[0]);
+        return;
+    }
+    g_autoptr(GBytes) message = wire_text(text, strlen(text));
+    const Injection injection = {
+        .queue = name->ours, .list = list, .to = TO_POSTING, .host = call->rest->site.hostname, .door = "rest"};
+    g_autoptr(Draft) draft = injection_draft(&injection, message);
+    Intake intake = {.draft = draft};
+    if (!intake_store(call->rest->spool, &intake, 1, false)) {
+        rest_fail(call, intake.error);
+        return;
+    }
+    char file[NAME_SIZE];
+    name_format(draft_name(draft), file);
+    answer_created(call, "queues/%s/%s", name->theirs, file);
+}
+
+/* ---- one entry ---- */
+
+/* Remove an entry as the operator's command does, when it is ready or set aside. FAIL_MISSING: a runner has it, or it
+ * is not there. */
+static bool drop_entry(Spool *spool, Queue *queue, EntryName *entry, GError **error)
+{
+    g_autoptr(GError) missing = NULL, unknown = NULL;
+    g_autoptr(Operate) operate = operate_open(spool, false, NULL, NULL, error);
+    if (!operate)
+        return false;
+    bool dropped = operate_delete(operate, queue, entry, &missing) ||
+                   (g_error_matches(missing, FAIL, FAIL_MISSING) &&
+                    operate_delete_preserved(operate, queue, entry, error));
+    if (!operate_end(operate, &unknown))
+        log_fatal(CHILD_EXIT_LATER, "an entry was to be removed by REST: %s", unknown->message);
+    if (!dropped && error && !*error)
+        g_propagate_error(error, g_steal_pointer(&missing));
+    return dropped;
+}
+
+static void delete_entry(Call *call)
+{
+    GError *error = NULL;
+    EntryName entry;
+    const char *rest = "";
+    const QueueName *name = form_expect(call, "", "") ? find_queue(call) : NULL;
+    if (!name)
+        return;
+    if (!name_parse(call->args[1], &entry, &rest) || *rest) {
+        answer_refusal(call, 404, "No such queue file: %s", call->args[1]);
+        return;
+    }
+    Queue *queue = spool_queue(call->rest->spool, name->ours, &error);
+    if (queue && drop_entry(call->rest->spool, queue, &entry, &error)) {
+        answer_empty(call, 204);
+        return;
+    }
+    rest_refuse(call, &error, FAIL_MISSING, 404, "No such queue file, or a runner is at work on it: %s", call->args[1]);
+    rest_fail(call, error);
+}
+
+static const RestField queue_fields[] = {
+    {"*", MAY_SITE, MAY_SITE},
+    {0},
+};
+
+const RestRoute rest_queues[] = {
+    {"GET", "queues", OF_HOST, MAY_SITE, queue_fields, get_queues_of_mailman, NULL},
+    {"GET", "queues/{queue}", OF_HOST, MAY_SITE, queue_fields, get_queue, NULL},
+    {"POST", "queues/{queue}", OF_SITE, MAY_SITE, queue_fields, post_queue, NULL},
+    {"DELETE", "queues/{queue}/{entry}", OF_HOST, MAY_SITE, queue_fields, delete_entry, NULL},
+    {0},
+};
 
 #define BULK_MAX 1000 /* decisions in one call */
-
-static json_t *time_or_null(int64_t time)
-{
-    return time > 0 ? json_time(time) : json_null();
-}
 
 static json_t *host_json(const Call *call, const Host *host)
 {
     g_autofree char *name = segment(host->name);
-    json_t *object = host_state(host, time_or_null);
+    json_t *object = host_state(host, json_time_or_null);
     json_object_set_new(object, "self_link", json_link(call, "listrunner/hosts/%s", name));
     return object;
 }
@@ -75,12 +236,6 @@ static void get_status(Call *call)
     answer_json(call, 200, g_steal_pointer(&status));
 }
 
-/* A collection (taken) without pages. */
-static void answer_whole(Call *call, json_t *entries)
-{
-    answer_collection(call, entries, (int64_t)json_array_size(entries), 0);
-}
-
 /* ---- queues ---- */
 
 typedef struct Depth {
@@ -116,10 +271,7 @@ static void get_queues(Call *call)
                                                      depth.entries ? (double)MAX(now - depth.oldest, 0) / CLOCK_SECOND
                                                                    : 0.0));
     }
-    if (error)
-        rest_fail(call, error);
-    else
-        answer_whole(call, g_steal_pointer(&entries));
+    answer_whole(call, error ? NULL : g_steal_pointer(&entries), &error);
 }
 
 static void get_shape(Call *call)
@@ -128,10 +280,7 @@ static void get_shape(Call *call)
     if (!form_expect(call, "", ""))
         return;
     const json_t *shape = orders_queues(call->rest->spool, &error);
-    if (shape)
-        answer_json(call, 200, json_deep_copy(shape));
-    else
-        rest_fail(call, error);
+    answer_found(call, shape ? json_deep_copy(shape) : NULL, &error);
 }
 
 /* ---- destinations ---- */
@@ -166,11 +315,7 @@ static void post_destination(Call *call)
     json_t *request = json_pack("{ss ss}", "verb", verbs[action], "name", call->args[0]);
     if (rate)
         json_object_set_new(request, "rate", json_words(rate));
-    json_t *all = orders_out(call->rest->config, request, &error);
-    if (all)
-        answer_whole(call, all);
-    else
-        rest_fail(call, error);
+    answer_whole(call, orders_out(call->rest->config, request, &error), &error);
 }
 
 /* ---- what was set aside ---- */
@@ -215,11 +360,9 @@ static void post_shunt(Call *call)
         answer_refusal(call, 400, "Name entries, or say all=yes");
         return;
     }
-    if (orders_shunt_do(call->rest->spool, action == 0 ? SHUNT_RETRY : SHUNT_DELETE, all ? NULL : wanted, &done, &left,
-                        &error))
-        answer_json(call, 200, json_pack("{sI sI}", "done", (json_int_t)done, "left", (json_int_t)left));
-    else
-        rest_fail(call, error);
+    bool did = orders_shunt_do(call->rest->spool, action == 0 ? SHUNT_RETRY : SHUNT_DELETE, all ? NULL : wanted, &done,
+                               &left, &error);
+    answer_found(call, did ? json_pack("{sI sI}", "done", (json_int_t)done, "left", (json_int_t)left) : NULL, &error);
 }
 
 /* ---- held posts of all lists ---- */
@@ -242,10 +385,8 @@ static void get_held(Call *call)
     if (!form_expect(call, "", "list_id sender"))
         return;
     g_autoptr(json_t) entries = json_array();
-    if (held_select(call->store, &filter, add_held, entries, &error))
-        answer_whole(call, g_steal_pointer(&entries));
-    else
-        rest_fail(call, error);
+    bool read = held_select(call->store, &filter, add_held, entries, &error);
+    answer_whole(call, read ? g_steal_pointer(&entries) : NULL, &error);
 }
 
 /* All of them, or none. */
@@ -296,10 +437,8 @@ static void get_bounces(Call *call)
     if (!form_expect(call, "", "list_id email domain"))
         return;
     g_autoptr(json_t) entries = json_array();
-    if (bounce_day_each(call->store, &filter, add_day, entries, &error))
-        answer_whole(call, g_steal_pointer(&entries));
-    else
-        rest_fail(call, error);
+    bool read = bounce_day_each(call->store, &filter, add_day, entries, &error);
+    answer_whole(call, read ? g_steal_pointer(&entries) : NULL, &error);
 }
 
 static const RestField fields[] = {
@@ -365,22 +504,16 @@ static void get_host(Call *call)
         answer_json(call, 200, host_json(call, host));
 }
 
-static void answer_done(Call *call, bool done, GError **error)
-{
-    if (done)
-        answer_empty(call, 204);
-    else
-        rest_fail(call, *error);
-}
-
 static void change_host(Call *call)
 {
     GError *error = NULL;
     bool draining = false;
     bool asked = form_expect(call, "draining", "") && form_bool(call, "draining", &draining);
     g_autoptr(Host) host = asked ? find_host(call) : NULL;
-    if (host)
-        answer_done(call, host_set_draining(call->store, host->name, draining, &error), &error);
+    if (host && host_set_draining(call->store, host->name, draining, &error))
+        answer_empty(call, 204);
+    else
+        rest_fail(call, error);
 }
 
 static void get_lost(Call *call)
@@ -403,8 +536,9 @@ static void get_lost(Call *call)
                                         "name", json_words(thing->name), "time", json_time(thing->time)));
     }
     answer_json(call, 200,
-                json_pack("{so so so so}", "things", things, "seen_at", time_or_null(lost.seen_at), "since",
-                          time_or_null(lost.since), "self_link", json_link(call, "listrunner/hosts/%s/lost", name)));
+                json_pack("{so so so so}", "things", things, "seen_at", json_time_or_null(lost.seen_at), "since",
+                          json_time_or_null(lost.since), "self_link",
+                          json_link(call, "listrunner/hosts/%s/lost", name)));
 }
 
 static void remove_host(Call *call)
@@ -414,11 +548,12 @@ static void remove_host(Call *call)
     g_auto(LostSpool) lost = {0};
     bool asked = form_expect(call, "", "lost") && form_bool(call, "lost", &lost_too);
     g_autoptr(Host) host = asked ? find_host(call) : NULL;
-    if (host)
-        answer_done(call,
-                    lost_too ? lost_spool_remove(call->store, host->name, false, &lost, &error)
-                             : host_remove(call->store, host->name, &error),
-                    &error);
+    bool done = host && (lost_too ? lost_spool_remove(call->store, host->name, false, &lost, &error)
+                                  : host_remove(call->store, host->name, &error));
+    if (done)
+        answer_empty(call, 204);
+    else
+        rest_fail(call, error);
 }
 
 static const RestField host_fields[] = {

@@ -50,9 +50,6 @@ void event_readers_free(struct EventReaders *readers);
 
 /* lists.c */
 #define STYLE_DEFAULT "legacy-default" /* the style of a list when the call that makes it names none */
-/* Answer the call with the lists of a domain (NULL: of all domains): those that its parameters advertised, count and
- * page ask for. Any other parameter is refused with 400. */
-void answer_lists(Call *call, const char *domain);
 
 /* members.c: narrow criteria to the call's parameter subscriber, if it was sent: a user's id, an address, or a pattern
  * with *. The criteria borrow the call's text and id, into which a user's id is written: keep both until the search is
@@ -64,16 +61,16 @@ bool criteria_role(Call *call, MemberCriteria *criteria);
  * that does not exist has no members. */
 void answer_members(Call *call, const MemberCriteria *criteria);
 
-/* users.c, members.c: return the object that the first argument of the path names; it is the caller's.
- * NULL: 404 or 503 was answered. */
-User *find_user(Call *call); /* the argument is an id or an address */
-KnownAddress *find_address(Call *call);
+/* members.c: return the member whose id is the first argument of the path; it is the caller's. NULL: 404 or 503 was
+ * answered. */
 Member *find_member(Call *call);
 
-/* users.c: return the object of a user or an address. */
-json_t *user_json(const Call *call, const User *user);
-json_t *address_json(const Call *call, const KnownAddress *address);
+/* waiting.c: return the name by which clients know a request; g_free(). It is no secret, and no token that confirms by
+ * mail. */
+char *request_token(int64_t number);
 
-/* preferences.c: read the parameters delivery_mode and delivery_status. A value whose parameter was not sent stays as
+/* users.c */
+json_t *user_json(const Call *call, const User *user);
+/* Read the parameters delivery_mode and delivery_status. A value whose parameter was not sent stays as
  * it is. False: 400 was answered. */
 bool form_delivery(Call *call, int *mode, int *status);

@@ -146,19 +146,16 @@ List *rest_list(Call *call)
 
 /* ---- a call ---- */
 
-/* Host comes from the client, and goes into every link of the answer. */
-static bool host_allowed(const char *host)
-{
-    size_t length = strlen(host);
-    return length > 0 && length < 256 && strspn(host, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-._:[]") == length;
-}
-
 static char *root_for(const Call *call)
 {
     const char *host = http_header(call->http, "Host"), *version = call->old ? "3.0" : "3.1";
     if (call->rest->base_url)
         return g_strdup_printf("%s/%s/", call->rest->base_url, version);
-    return g_strdup_printf("http://%s/%s/", host && host_allowed(host) ? host : "localhost", version);
+    /* Host comes from the client, and goes into every link of the answer. */
+    size_t length = host ? strlen(host) : 0;
+    bool allowed = length > 0 && length < 256 &&
+                   strspn(host, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-._:[]") == length;
+    return g_strdup_printf("http://%s/%s/", allowed ? host : "localhost", version);
 }
 
 /* Takes "/3.1/" off the path; false: it has no version of ours, and stays. */
@@ -175,27 +172,26 @@ static bool take_version(Call *call, const char **path)
     return true;
 }
 
-/* Give the call the store, if the route works with it: before anything of the call is judged or done, so that all of it
- * has one store, which is there. False: 503 was answered. */
-static bool take_seat(Call *call, const RestRoute *route)
-{
-    GError *error = NULL;
-    Seat *seat = &call->rest->seat;
-    if (route->of == OF_HOST)
-        return true;
-    if (!seat_keep(seat, &error))
-        cannot(call, error);
-    call->store = seat->store;
-    return call->store != NULL;
-}
-
 /* Run the function of the route. Without a route, answer with the verbs that there are, or (allow NULL) that there is
  * no such path. */
 static void run_route(Call *call, const RestRoute *route, const char *allow)
 {
     const char *verb = http_verb(call->http);
     if (route) {
-        if (form_read(call) && take_seat(call, route) && scope_allows(call, route))
+        GError *error = NULL;
+        Seat *seat = &call->rest->seat;
+        if (!form_read(call))
+            return;
+        /* Give the call the store, if the route works with it: before anything of the call is judged or done, so that
+         * all of it has one store, which is there. */
+        if (route->of != OF_HOST) {
+            if (!seat_keep(seat, &error))
+                cannot(call, error);
+            call->store = seat->store;
+            if (!call->store)
+                return;
+        }
+        if (scope_allows(call, route))
             route->function(call);
         return;
     }
@@ -229,15 +225,6 @@ static void dispatch(Call *call, const char *path)
     run_route(call, route, allow);
 }
 
-/* /metrics, which stands outside of the versions */
-static void dispatch_metrics(Call *call)
-{
-    const char *verb = http_verb(call->http);
-    bool reads = strcmp(verb, "GET") == 0 || strcmp(verb, "HEAD") == 0;
-    call->path = g_strdup("metrics");
-    run_route(call, reads ? &rest_metrics : NULL, "GET, HEAD, OPTIONS");
-}
-
 /* The sender of a request, as its credentials say. */
 typedef struct RestSender {
     GuardVerdict verdict;
@@ -246,33 +233,31 @@ typedef struct RestSender {
     GError *trouble; /* with GUARD_TROUBLE: why a token cannot be judged; NULL: it is the file of passwords */
 } RestSender;
 
-/* Nobody guesses 256 random bits, so a token is looked at however many wrong ones came from its peer: behind a proxy
- * all clients have one address, and a stranger's guesses would shut out all tokens. */
-static GuardVerdict judge_token(Door *door, const char *text, const char *peer, RestSender *sender)
-{
-    g_autoptr(GError) error = NULL;
-    bool open = seat_keep(&door->rest.seat, &error);
-    sender->token = open ? token_check(door->rest.seat.store, text, g_get_real_time(), &error) : NULL;
-    if (sender->token)
-        return GUARD_IN;
-    if (!open || !g_error_matches(error, FAIL, FAIL_MISSING)) {
-        sender->trouble = g_steal_pointer(&error);
-        return GUARD_TROUBLE;
-    }
-    bool full = http_guard_full(door->guard, peer);
-    http_guard_failed(door->guard, peer, error->message);
-    return full ? GUARD_TOO_MANY : GUARD_UNKNOWN;
-}
-
 static void *judge(Http *http, const char *authorization, const char *peer)
 {
     Door *door = http_data(http);
     RestSender *sender = g_new0(RestSender, 1);
     const char *user = NULL;
+    g_autoptr(GError) error = NULL;
     g_autofree char *token = http_guard_token(authorization, TOKEN_PREFIX);
-    sender->verdict = token ? judge_token(door, token, peer, sender)
-                            : http_guard_judge(door->guard, authorization, peer, &user);
-    sender->user = g_strdup(user);
+    if (!token) {
+        sender->verdict = http_guard_judge(door->guard, authorization, peer, &user);
+        sender->user = g_strdup(user);
+        return sender;
+    }
+    /* Nobody guesses 256 random bits, so a token is looked at however many wrong ones came from its peer: behind a
+     * proxy all clients have one address, and a stranger's guesses would shut out all tokens. */
+    bool open = seat_keep(&door->rest.seat, &error);
+    sender->token = open ? token_check(door->rest.seat.store, token, g_get_real_time(), &error) : NULL;
+    if (sender->token) {
+        sender->verdict = GUARD_IN;
+    } else if (!open || !g_error_matches(error, FAIL, FAIL_MISSING)) {
+        sender->verdict = GUARD_TROUBLE;
+        sender->trouble = g_steal_pointer(&error);
+    } else {
+        sender->verdict = http_guard_full(door->guard, peer) ? GUARD_TOO_MANY : GUARD_UNKNOWN;
+        http_guard_failed(door->guard, peer, error->message);
+    }
     return sender;
 }
 
@@ -326,12 +311,16 @@ static void handle(Http *http, HttpCall *message)
     bool versioned = take_version(&call, &path);
     call.root = root_for(&call);
     if (let_in(&call, http_sender(message))) {
-        if (versioned)
+        const char *verb = http_verb(message);
+        if (versioned) {
             dispatch(&call, path);
-        else if (strcmp(path, "/metrics") == 0)
-            dispatch_metrics(&call);
-        else
+        } else if (strcmp(path, "/metrics") == 0) { /* outside of the versions */
+            bool reads = strcmp(verb, "GET") == 0 || strcmp(verb, "HEAD") == 0;
+            call.path = g_strdup("metrics");
+            run_route(&call, reads ? &rest_metrics : NULL, "GET, HEAD, OPTIONS");
+        } else {
             answer_refusal(&call, 404, "There is nothing at this path; paths begin with /3.1/ or /3.0/");
+        }
         if (!call.answered) {
             log_error("%s %s: no answer was made", http_verb(message), http_path(message));
             answer_refusal(&call, 500, "The server made no answer");

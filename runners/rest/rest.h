@@ -160,6 +160,8 @@ void answer_titled(Call *call, const char *title, const char *format, ...) G_GNU
 /* Answer with a collection: entries (taken; an array of objects, which get their http_etag), the number of all entries
  * without paging, and the place of the first one. */
 void answer_collection(Call *call, json_t *entries, int64_t total, int64_t start);
+/* Answer with all entries (taken) of a collection without pages. entries NULL: call rest_fail() with *error. */
+void answer_whole(Call *call, json_t *entries, GError **error);
 /* Answer with the page that was walked, with a self_link of this path (NULL: none). Where *error is set (taken), or the
  * call was answered, call rest_fail() instead. */
 void answer_page(Call *call, const char *path, Page *page, GError **error);
@@ -181,6 +183,7 @@ json_t *json_texts(const GPtrArray *texts); /* an array */
 /* Return an address in lower case, which clients compare with others. */
 json_t *json_email(const char *address);
 json_t *json_time(int64_t time); /* "2026-11-22T18:20:00.123456" */
+json_t *json_time_or_null(int64_t time); /* null: 0 or less, which is no time */
 /* Return a link to a path below root; each {} of it is an encoded segment. */
 json_t *json_link(const Call *call, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* Return the text with all that a segment of a path cannot hold encoded; g_free(). */

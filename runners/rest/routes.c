@@ -75,18 +75,6 @@ const RestRoute *rest_route(Call *call, const char *verb, const char *path, char
     return found;
 }
 
-/* "lists/{list}/held/{id}": an object for each name in braces. */
-static json_t *parameters_of(const char *path)
-{
-    json_t *parameters = json_array();
-    for (const char *open = strchr(path, '{'); open; open = strchr(open + 1, '{')) {
-        int length = (int)strcspn(open + 1, "*}");
-        json_array_append_new(parameters, json_pack("{so ss sb s{ss}}", "name", json_sprintf("%.*s", length, open + 1),
-                                                    "in", "path", "required", 1, "schema", "type", "string"));
-    }
-    return parameters;
-}
-
 static json_t *schema_ref(const char *name)
 {
     return json_pack("{s{so}}", "schema", "$ref", json_sprintf("#/components/schemas/%s", name));
@@ -105,12 +93,18 @@ static json_t *operation_of(const RestRoute *route)
             g_string_append(id, "by_");
         else if (*at != '}' && *at != '*')
             g_string_append_c(id, '_');
+    json_t *parameters = json_array(); /* "lists/{list}/held/{id}": an object for each name in braces */
+    for (const char *open = strchr(route->path, '{'); open; open = strchr(open + 1, '{')) {
+        int length = (int)strcspn(open + 1, "*}");
+        json_array_append_new(parameters, json_pack("{so ss sb s{ss}}", "name", json_sprintf("%.*s", length, open + 1),
+                                                    "in", "path", "required", 1, "schema", "type", "string"));
+    }
     g_autofree char *tag = g_strndup(route->path, strcspn(route->path, "/"));
     json_t *operation = json_pack("{ss s[s] so s{s{ss s{so}} s{ss s{so}}}}", "operationId", id->str, "tags", tag,
-                                  "parameters", parameters_of(route->path), "responses", "2XX", "description",
-                                  "It was done.", "content", "application/json", schema_ref("Object"), "default",
-                                  "description", "It was not: title and description say why.", "content",
-                                  "application/json", schema_ref("Refusal"));
+                                  "parameters", parameters, "responses", "2XX", "description", "It was done.",
+                                  "content", "application/json", schema_ref("Object"), "default", "description",
+                                  "It was not: title and description say why.", "content", "application/json",
+                                  schema_ref("Refusal"));
     if (route->about)
         json_object_set_new(operation, "summary", json_string(route->about));
     if (strcmp(route->verb, "GET") != 0 && strcmp(route->verb, "DELETE") != 0)

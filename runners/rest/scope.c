@@ -32,50 +32,40 @@ static bool domain_allowed(const Token *token, const char *mail_host)
 
 /* ---- what a call is about ---- */
 
-static Authority relation_to_domain(const Token *token, const char *mail_host)
-{
-    return mail_host && domain_allowed(token, mail_host) ? BY_DOMAIN : BY_STRANGER;
-}
-
-/* list NULL: there is none. */
-static Authority relation_to_list(const Token *token, const List *list)
-{
-    return !list                                   ? BY_STRANGER
-           : domain_allowed(token, list->mail_host) ? BY_DOMAIN
-           : has_word(token->lists, list->list_id)  ? BY_LIST
-                                                    : BY_STRANGER;
-}
-
 /* The relation of a token for lists and domains. *error: the store failed, or that is not there. */
 static Authority relation_to(Call *call, const RestRoute *route, GError **error)
 {
     const Token *token = call->token;
-    const char *named = NULL;
+    const char *named = NULL, *mail_host = NULL;
     g_autoptr(List) list = NULL;
     g_autoptr(Member) member = NULL;
     char id[STORE_ID_SIZE];
     switch (route->of) {
     case OF_DOMAIN:
-        return relation_to_domain(token, call->args[0]);
-    case OF_NEW_LIST:
-        named = form_text(call, "fqdn_listname");
-        named = named ? strrchr(named, '@') : NULL;
-        return relation_to_domain(token, named ? named + 1 : NULL);
-    case OF_LIST:
-        named = call->args[0];
+        mail_host = call->args[0];
         break;
+    case OF_NEW_LIST:
+        mail_host = form_text(call, "fqdn_listname");
+        mail_host = mail_host ? strrchr(mail_host, '@') : NULL;
+        mail_host = mail_host ? mail_host + 1 : NULL;
+        break;
+    case OF_LIST:
     case OF_NAMED_LIST:
-        named = form_text(call, "list_id");
+        named = route->of == OF_LIST ? call->args[0] : form_text(call, "list_id");
+        list = named ? list_find(call->store, named, error) : NULL;
         break;
     case OF_MEMBER:
         member = id_parse(call, call->args[0], id) ? member_by_id(call->store, id, error) : NULL;
         list = member ? list_by_id(call->store, member->list_id, error) : NULL;
-        return relation_to_list(token, list);
+        break;
     default:
-        return BY_STRANGER;
+        break;
     }
-    list = named ? list_find(call->store, named, error) : NULL;
-    return relation_to_list(token, list);
+    if (list)
+        mail_host = list->mail_host;
+    return mail_host && domain_allowed(token, mail_host)   ? BY_DOMAIN
+           : list && has_word(token->lists, list->list_id) ? BY_LIST
+                                                           : BY_STRANGER;
 }
 
 static bool is_for_site(const Token *token)
@@ -155,22 +145,16 @@ static const RestField *row_of(const RestField *rows, const char *name)
     return NULL;
 }
 
-/* NULL: there is no row. */
-static const RestField *field_of(const Call *call, const char *name)
+const RestField *scope_field(const Call *call, const char *name)
 {
     const RestField *own = call->route ? call->route->fields : NULL, *row = row_of(own, name);
     row = row ? row : row_of(choosing, name);
     return row ? row : row_of(own, "*");
 }
 
-bool scope_knows(const Call *call, const char *field)
-{
-    return field_of(call, field) != NULL;
-}
-
 static bool may(const Call *call, const char *field, bool reads)
 {
-    const RestField *row = field_of(call, field);
+    const RestField *row = scope_field(call, field);
     return row && authority_covers(reads ? row->read : row->write, call->by);
 }
 
@@ -180,7 +164,7 @@ void scope_show(const Call *call, json_t *object)
     void *next;
     json_t *value;
     json_object_foreach_safe(object, next, name, value) {
-        if (!scope_knows(call, name))
+        if (!scope_field(call, name))
             log_error("%s: the field %s is in no table, and is shown to nobody", call->route->path, name);
         if (!may(call, name, true))
             json_object_del(object, name);

@@ -49,8 +49,8 @@ bool token_has_verb(const Token *token, const char *verb);
 
 /* Judge whether the caller may call the route; set route and by of the call. False: 403 or 503 was answered. */
 bool scope_allows(Call *call, const RestRoute *route);
-/* Do the route's fields have a row for this one? */
-bool scope_knows(const Call *call, const char *field);
+/* Return the row of a field among those of the route. NULL: there is none. */
+const RestField *scope_field(const Call *call, const char *name);
 /* Remove from the object the fields that the caller may not see, and log fields without a row. */
 void scope_show(const Call *call, json_t *object);
 /* May the caller set (with GET: choose by) the parameter? False: 403 was answered. */

@@ -22,11 +22,6 @@ static json_t *words_or_null(const char *text)
     return text ? json_words(text) : json_null();
 }
 
-static json_t *time_or_null(int64_t time)
-{
-    return time > 0 ? json_time(time) : json_null();
-}
-
 static json_t *source_json(const Call *call, const MemberSource *source)
 {
     g_autofree char *list = segment(source->list_id), *name = segment(source->name), *place = source_shown(source);
@@ -40,9 +35,9 @@ static json_t *source_json(const Call *call, const MemberSource *source)
         json_words(source->name), "kind", source_kind_text((SourceKind)source->kind), "place", json_words(place),
         "query", words_or_null(source->query), "user", words_or_null(source->bind_dn), "password_file",
         words_or_null(source->password_file), "interval", words_or_null(interval), "welcome", source->welcome,
-        "made_at", json_time(source->made_at), "tried_at", time_or_null(source->tried_at), "read_at",
-        time_or_null(source->read_at), "due_at", time_or_null(source->due_at), "given", (json_int_t)source->given,
-        "kept_out", (json_int_t)source->kept_out, "bad", (json_int_t)source->bad, "fault",
+        "made_at", json_time(source->made_at), "tried_at", json_time_or_null(source->tried_at), "read_at",
+        json_time_or_null(source->read_at), "due_at", json_time_or_null(source->due_at), "given",
+        (json_int_t)source->given, "kept_out", (json_int_t)source->kept_out, "bad", (json_int_t)source->bad, "fault",
         words_or_null(*source->fault ? source->fault : NULL), "bad_lines", bad_lines, "self_link",
         json_link(call, "listrunner/lists/%s/sources/%s", list, name));
 }

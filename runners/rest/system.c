@@ -21,34 +21,24 @@ static void get_versions(Call *call)
                           "none (Listrunner is written in C)", "self_link", json_link(call, "system/versions")));
 }
 
-/* Answer with the names that a list may choose, and with those of Mailman that work here without a name of ours. */
-static void answer_names(Call *call, const char *key, char *const *choice, const char *const *besides)
+/* Answer with the pipelines, or the chains, that a list may choose, and with those of Mailman that work here without a
+ * name of ours. */
+static void get_names(Call *call)
 {
+    static const char *const runners[] = {"virgin", NULL};
+    static const char *const steps_and_verdicts[] = {"accept", "discard",    "dmarc",  "header-match",
+                                                     "hold",   "moderation", "reject", NULL};
+    bool chains = g_str_has_suffix(call->route->path, "/chains");
+    g_auto(GStrv) ours = chains ? order_chain_names(call->rest->config) : order_pipeline_names(call->rest->config);
     g_autoptr(GPtrArray) names = g_ptr_array_new();
-    for (; *choice; choice++)
-        if (strcmp(*choice, "digest") != 0) /* no list can choose it, and Mailman's clients do not know it */
-            g_ptr_array_add(names, *choice);
-    for (; *besides; besides++)
-        if (!g_ptr_array_find_with_equal_func(names, *besides, g_str_equal, NULL))
-            g_ptr_array_add(names, (char *)*besides);
+    for (char **name = ours; *name; name++)
+        if (strcmp(*name, "digest") != 0) /* no list can choose it, and Mailman's clients do not know it */
+            g_ptr_array_add(names, *name);
+    for (const char *const *name = chains ? steps_and_verdicts : runners; *name; name++)
+        if (!g_ptr_array_find_with_equal_func(names, *name, g_str_equal, NULL))
+            g_ptr_array_add(names, (char *)*name);
     g_ptr_array_sort(names, bytes_compare_texts);
-    answer_json(call, 200, json_pack("{so}", key, json_texts(names)));
-}
-
-static void get_pipelines(Call *call)
-{
-    static const char *const besides[] = {"virgin", NULL}; /* of the runner of that name */
-    g_auto(GStrv) names = order_pipeline_names(call->rest->config);
-    answer_names(call, "pipelines", names, besides);
-}
-
-static void get_chains(Call *call)
-{
-    /* Steps of the default chain, and verdicts. */
-    static const char *const besides[] = {"accept", "discard", "dmarc", "header-match", "hold", "moderation",
-                                          "reject", NULL};
-    g_auto(GStrv) names = order_chain_names(call->rest->config);
-    answer_names(call, "chains", names, besides);
+    answer_json(call, 200, json_pack("{so}", chains ? "chains" : "pipelines", json_texts(names)));
 }
 
 static const RestField fields[] = {
@@ -64,8 +54,8 @@ static const RestField fields[] = {
 const RestRoute rest_system[] = {
     {"GET", "system", OF_HOST, MAY_KNOWN, fields, get_versions, NULL},
     {"GET", "system/versions", OF_HOST, MAY_KNOWN, fields, get_versions, NULL},
-    {"GET", "system/pipelines", OF_HOST, MAY_SITE, fields, get_pipelines, NULL},
-    {"GET", "system/chains", OF_HOST, MAY_SITE, fields, get_chains, NULL},
+    {"GET", "system/pipelines", OF_HOST, MAY_SITE, fields, get_names, NULL},
+    {"GET", "system/chains", OF_HOST, MAY_SITE, fields, get_names, NULL},
     {0},
 };
 

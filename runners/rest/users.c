@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* People: /users and /owners, and /addresses with the user behind one. */
+/* People: /users and /owners, and /addresses with the user behind one. The preferences of the site, of users, addresses
+ * and members: the same seven at each level. */
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/mailbox.h"
 #include "lists/people/people.h"
+#include "lists/people/person.h"
 #include "runners/rest/resources.h"
+#include "store/language.h"
+#include "store/lists/list_setting.h"
 #include "store/people/password.h"
 
 json_t *user_json(const Call *call, const User *user)
@@ -21,7 +25,8 @@ json_t *user_json(const Call *call, const User *user)
     return object;
 }
 
-User *find_user(Call *call)
+/* Find the user whose id or address the path names. NULL: 404 or 503 was answered. */
+static User *find_user(Call *call)
 {
     GError *error = NULL;
     char id[STORE_ID_SIZE];
@@ -31,6 +36,32 @@ User *find_user(Call *call)
     if (!user)
         rest_unknown(call, error);
     return user;
+}
+
+static json_t *address_json(const Call *call, const KnownAddress *address)
+{
+    g_autofree char *name = segment(address->email);
+    json_t *object = json_pack("{so so so so}", "email", json_words(address->email), "original_email",
+                               json_words(address->original), "registered_on", json_time(address->registered_at),
+                               "self_link", json_link(call, "addresses/%s", name));
+    if (address->display_name && *address->display_name)
+        json_object_set_new(object, "display_name", json_words(address->display_name));
+    if (address->verified_at > 0)
+        json_object_set_new(object, "verified_on", json_time(address->verified_at));
+    if (*address->user_id) {
+        g_autofree char *id = id_text(call, address->user_id);
+        json_object_set_new(object, "user", json_link(call, "users/%s", id));
+    }
+    return object;
+}
+
+static KnownAddress *find_address(Call *call)
+{
+    GError *error = NULL;
+    KnownAddress *address = address_find(call->store, call->args[0], &error);
+    if (!address)
+        rest_unknown(call, error);
+    return address;
 }
 
 /* ---- collections ---- */
@@ -62,60 +93,46 @@ static bool walk_read(const Call *call, void *data, unsigned most, json_t *entri
     return true;
 }
 
-static void answer_users(Call *call, const UserCriteria *criteria)
+/* Answer with all users; below users/find with those that fit q, at owners with those who own the server. */
+static void get_users(Call *call)
 {
     static const LongCollection kind = {500, walk_read, walk_free};
     Paging paging;
     GError *error = NULL;
     int64_t total;
-    if (!form_paging(call, &paging))
+    bool finds = g_str_has_suffix(call->route->path, "/find");
+    if (!form_expect(call, finds ? "q" : "", "count page") || !form_paging(call, &paging))
         return;
-    if (!user_count(call->store, criteria, &total, &error)) {
+    UserCriteria criteria = {.text = finds ? form_text(call, "q") : NULL,
+                             .server_owners = strcmp(call->route->path, "owners") == 0};
+    if (!user_count(call->store, &criteria, &total, &error)) {
         rest_fail(call, error);
         return;
     }
     UserWalk *walk = g_new(UserWalk, 1);
-    *walk = (UserWalk){*criteria, ""};
-    walk->criteria.text = g_strdup(criteria->text);
+    *walk = (UserWalk){criteria, ""};
+    walk->criteria.text = g_strdup(criteria.text);
     walk->criteria.skip = paging.start;
     answer_long(call, &kind, walk, total, &paging);
-}
-
-static void get_all(Call *call)
-{
-    if (form_expect(call, "", "count page"))
-        answer_users(call, &(UserCriteria){0});
-}
-
-static void find_all(Call *call)
-{
-    if (form_expect(call, "q", "count page"))
-        answer_users(call, &(UserCriteria){.text = form_text(call, "q")});
-}
-
-static void get_owners(Call *call)
-{
-    if (form_expect(call, "", "count page"))
-        answer_users(call, &(UserCriteria){.server_owners = true});
 }
 
 /* ---- making ---- */
 
 /* Read the parameters that were sent. False: 400 was answered. */
-static bool read_change(Call *call, const char *password, PersonChange *change)
+static bool read_change(Call *call, const char *password, PersonChange *change_user)
 {
     bool owner = false;
-    *change = PERSON_STAYS;
-    change->display_name = form_text(call, "display_name");
-    change->password = form_text(call, password);
+    *change_user = PERSON_STAYS;
+    change_user->display_name = form_text(call, "display_name");
+    change_user->password = form_text(call, password);
     if (!form_bool(call, "is_server_owner", &owner))
         return false;
     if (form_has(call, "is_server_owner"))
-        change->server_owner = owner;
+        change_user->server_owner = owner;
     return true;
 }
 
-static void post(Call *call)
+static void post_user(Call *call)
 {
     GError *error = NULL;
     PersonChange about;
@@ -139,7 +156,7 @@ static void post(Call *call)
 
 /* ---- one ---- */
 
-static void get_one(Call *call)
+static void get_user(Call *call)
 {
     g_autoptr(User) user = find_user(call);
     if (user)
@@ -158,7 +175,7 @@ static bool finish(Call *call, Work *work, bool done, GError **error)
     return false;
 }
 
-static void change(Call *call)
+static void change_user(Call *call)
 {
     GError *error = NULL;
     PersonChange wanted;
@@ -171,7 +188,7 @@ static void change(Call *call)
         answer_empty(call, 204);
 }
 
-static void delete (Call *call)
+static void delete_user(Call *call)
 {
     GError *error = NULL;
     g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
@@ -247,26 +264,26 @@ static void get_preferred(Call *call)
     answer_found(call, address ? address_json(call, address) : NULL, &error);
 }
 
-static void post_preferred(Call *call)
+/* POST names the address that the user prefers from now on; with DELETE there is none. */
+static void change_preferred(Call *call)
 {
     GError *error = NULL;
-    g_autoptr(Work) work = form_expect(call, "email", "") ? rest_begin(call) : NULL;
+    bool names = strcmp(call->route->verb, "POST") == 0;
+    g_autoptr(Work) work = form_expect(call, names ? "email" : "", "") ? rest_begin(call) : NULL;
     g_autoptr(User) user = work ? find_user(call) : NULL;
-    if (!finish(call, work, user && people_prefer(work, user->id, form_text(call, "email"), &error), &error))
-        return;
-    g_autofree char *lower = g_utf8_strdown(form_text(call, "email"), -1), *name = segment(lower);
-    answer_created(call, "addresses/%s", name);
-}
-
-static void delete_preferred(Call *call)
-{
-    GError *error = NULL;
-    g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
-    g_autoptr(User) user = work ? find_user(call) : NULL;
-    if (user && !user->preferred)
+    const char *email = names ? form_text(call, "email") : NULL;
+    if (user && !names && !user->preferred) {
         answer_refusal(call, 404, "The user has no preferred address");
-    else if (finish(call, work, user && people_prefer(work, user->id, NULL, &error), &error))
+        return;
+    }
+    if (!finish(call, work, user && people_prefer(work, user->id, email, &error), &error))
+        return;
+    if (!names) {
         answer_empty(call, 204);
+        return;
+    }
+    g_autofree char *lower = g_utf8_strdown(email, -1), *name = segment(lower);
+    answer_created(call, "addresses/%s", name);
 }
 
 /* The holder of a domain sees the names of its owners, and no more. */
@@ -286,48 +303,24 @@ const RestField rest_user_fields[] = {
 };
 
 const RestRoute rest_users[] = {
-    {"GET", "users", OF_SITE, MAY_SITE, rest_user_fields, get_all, NULL},
-    {"POST", "users", OF_SITE, MAY_SITE, rest_user_fields, post, NULL},
-    {"GET", "users/find", OF_SITE, MAY_SITE, rest_user_fields, find_all, NULL},
-    {"GET", "users/{user}", OF_SITE, MAY_SITE, rest_user_fields, get_one, NULL},
-    {"PATCH", "users/{user}", OF_SITE, MAY_SITE, rest_user_fields, change, NULL},
-    {"PUT", "users/{user}", OF_SITE, MAY_SITE, rest_user_fields, change, NULL},
-    {"DELETE", "users/{user}", OF_SITE, MAY_SITE, rest_user_fields, delete, NULL},
+    {"GET", "users", OF_SITE, MAY_SITE, rest_user_fields, get_users, NULL},
+    {"POST", "users", OF_SITE, MAY_SITE, rest_user_fields, post_user, NULL},
+    {"GET", "users/find", OF_SITE, MAY_SITE, rest_user_fields, get_users, NULL},
+    {"GET", "users/{user}", OF_SITE, MAY_SITE, rest_user_fields, get_user, NULL},
+    {"PATCH", "users/{user}", OF_SITE, MAY_SITE, rest_user_fields, change_user, NULL},
+    {"PUT", "users/{user}", OF_SITE, MAY_SITE, rest_user_fields, change_user, NULL},
+    {"DELETE", "users/{user}", OF_SITE, MAY_SITE, rest_user_fields, delete_user, NULL},
     {"POST", "users/{user}/login", OF_SITE, MAY_SITE, rest_user_fields, login, NULL},
     {"GET", "users/{user}/addresses", OF_SITE, MAY_SITE, rest_address_fields, get_addresses, NULL},
     {"POST", "users/{user}/addresses", OF_SITE, MAY_SITE, rest_address_fields, post_address, NULL},
     {"GET", "users/{user}/preferred_address", OF_SITE, MAY_SITE, rest_address_fields, get_preferred, NULL},
-    {"POST", "users/{user}/preferred_address", OF_SITE, MAY_SITE, rest_address_fields, post_preferred, NULL},
-    {"DELETE", "users/{user}/preferred_address", OF_SITE, MAY_SITE, rest_address_fields, delete_preferred, NULL},
-    {"GET", "owners", OF_SITE, MAY_SITE, rest_user_fields, get_owners, NULL},
+    {"POST", "users/{user}/preferred_address", OF_SITE, MAY_SITE, rest_address_fields, change_preferred, NULL},
+    {"DELETE", "users/{user}/preferred_address", OF_SITE, MAY_SITE, rest_address_fields, change_preferred, NULL},
+    {"GET", "owners", OF_SITE, MAY_SITE, rest_user_fields, get_users, NULL},
     {0},
 };
 
-json_t *address_json(const Call *call, const KnownAddress *address)
-{
-    g_autofree char *name = segment(address->email);
-    json_t *object = json_pack("{so so so so}", "email", json_words(address->email), "original_email",
-                               json_words(address->original), "registered_on", json_time(address->registered_at),
-                               "self_link", json_link(call, "addresses/%s", name));
-    if (address->display_name && *address->display_name)
-        json_object_set_new(object, "display_name", json_words(address->display_name));
-    if (address->verified_at > 0)
-        json_object_set_new(object, "verified_on", json_time(address->verified_at));
-    if (*address->user_id) {
-        g_autofree char *id = id_text(call, address->user_id);
-        json_object_set_new(object, "user", json_link(call, "users/%s", id));
-    }
-    return object;
-}
-
-KnownAddress *find_address(Call *call)
-{
-    GError *error = NULL;
-    KnownAddress *address = address_find(call->store, call->args[0], &error);
-    if (!address)
-        rest_unknown(call, error);
-    return address;
-}
+/* ---- /addresses ---- */
 
 /* The place in all addresses that the answer has reached. */
 typedef struct AddressWalk {
@@ -422,7 +415,7 @@ static void get_memberships(Call *call)
 
 /* ---- the user behind it ---- */
 
-static void get_user(Call *call)
+static void get_user_of_address(Call *call)
 {
     GError *error = NULL;
     g_autoptr(KnownAddress) address = find_address(call);
@@ -436,32 +429,14 @@ static void get_user(Call *call)
     answer_found(call, user ? user_json(call, user) : NULL, &error);
 }
 
-/* Gives the address to the user of user_id, or else to a new one; id is that user's. */
-static bool assign(Call *call, Work *work, const KnownAddress *address, char id[STORE_ID_SIZE], GError **error)
-{
-    char wanted[STORE_ID_SIZE];
-    bool create = true;
-    const char *who = form_text(call, "user_id"), *name = form_text(call, "display_name");
-    if (!form_bool(call, "auto_create", &create))
-        return false;
-    if (who && !id_parse(call, who, wanted))
-        return form_refuse(call, "user_id", "\"%s\" is no id of a user", who);
-    if (!who && !create) {
-        answer_refusal(call, 403, "The address belongs to no user, and none is to be made");
-        return false;
-    }
-    if (people_assign(work, address->email, who ? wanted : NULL, name, id, error))
-        return true;
-    if (who)
-        rest_refuse(call, error, FAIL_MISSING, 400, "No user with ID %s", who);
-    return false;
-}
-
-/* With POST, only an address that belongs to no user yet. */
+/* Give the address to the user of user_id, or else to a new one. With POST, only an address that belongs to no user
+ * yet. */
 static void give(Call *call)
 {
     GError *error = NULL;
-    char id[STORE_ID_SIZE];
+    char id[STORE_ID_SIZE], wanted[STORE_ID_SIZE];
+    bool create = true;
+    const char *who = form_text(call, "user_id"), *name = form_text(call, "display_name");
     g_autoptr(Work) work = form_expect(call, "", "user_id display_name auto_create password") ? rest_begin(call) : NULL;
     g_autoptr(KnownAddress) address = work ? find_address(call) : NULL;
     if (!address)
@@ -470,20 +445,32 @@ static void give(Call *call)
         answer_refusal(call, 409, "The address belongs to a user already");
         return;
     }
-    if (!assign(call, work, address, id, &error)) {
+    if (!form_bool(call, "auto_create", &create))
+        return;
+    if (who && !id_parse(call, who, wanted)) {
+        form_refuse(call, "user_id", "\"%s\" is no id of a user", who);
+        return;
+    }
+    if (!who && !create) {
+        answer_refusal(call, 403, "The address belongs to no user, and none is to be made");
+        return;
+    }
+    if (!people_assign(work, address->email, who ? wanted : NULL, name, id, &error)) {
+        if (who)
+            rest_refuse(call, &error, FAIL_MISSING, 400, "No user with ID %s", who);
         rest_fail(call, error);
         return;
     }
     g_autofree char *shown = id_text(call, id);
     if (!rest_commit(call, work))
         return;
-    if (form_has(call, "user_id"))
+    if (who)
         answer_empty(call, 200);
     else
         answer_created(call, "users/%s", shown);
 }
 
-static void delete_user(Call *call)
+static void unlink_user(Call *call)
 {
     GError *error = NULL;
     g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
@@ -511,9 +498,190 @@ const RestRoute rest_addresses[] = {
     {"POST", "addresses/{address}/verify", OF_SITE, MAY_SITE, rest_address_fields, post_verified, NULL},
     {"POST", "addresses/{address}/unverify", OF_SITE, MAY_SITE, rest_address_fields, post_verified, NULL},
     {"GET", "addresses/{address}/memberships", OF_SITE, MAY_SITE, rest_member_fields, get_memberships, NULL},
-    {"GET", "addresses/{address}/user", OF_SITE, MAY_SITE, rest_user_fields, get_user, NULL},
+    {"GET", "addresses/{address}/user", OF_SITE, MAY_SITE, rest_user_fields, get_user_of_address, NULL},
     {"POST", "addresses/{address}/user", OF_SITE, MAY_SITE, rest_user_fields, give, NULL},
     {"PUT", "addresses/{address}/user", OF_SITE, MAY_SITE, rest_user_fields, give, NULL},
-    {"DELETE", "addresses/{address}/user", OF_SITE, MAY_SITE, rest_user_fields, delete_user, NULL},
+    {"DELETE", "addresses/{address}/user", OF_SITE, MAY_SITE, rest_user_fields, unlink_user, NULL},
+    {0},
+};
+
+#define NAMES                                                                                            \
+    "acknowledge_posts delivery_mode delivery_status hide_address preferred_language receive_list_copy " \
+    "receive_own_postings"
+
+/* ---- preferences ---- */
+
+static bool read_flag(Call *call, const char *name, int *value)
+{
+    bool flag = false;
+    if (!form_bool(call, name, &flag))
+        return false;
+    if (form_has(call, name))
+        *value = flag;
+    return true;
+}
+
+bool form_delivery(Call *call, int *mode, int *status)
+{
+    return form_choice(call, "delivery_mode", FORM_MODES, mode) &&
+           form_choice(call, "delivery_status", FORM_STATUSES, status);
+}
+
+/* Changes those that were sent. False: 400 was answered. */
+static bool read_preferences(Call *call, Preferences *preferences)
+{
+    GError *error = NULL;
+    const char *language = form_text(call, "preferred_language");
+    if (!read_flag(call, "acknowledge_posts", &preferences->acknowledge_posts) ||
+        !read_flag(call, "hide_address", &preferences->hide_address) ||
+        !read_flag(call, "receive_list_copy", &preferences->receive_list_copy) ||
+        !read_flag(call, "receive_own_postings", &preferences->receive_own_postings) ||
+        !form_delivery(call, &preferences->delivery_mode, &preferences->delivery_status))
+        return false;
+    if (language && *language && !language_check("preferred_language", language, &error)) {
+        rest_fail(call, error);
+        return false;
+    }
+    if (language)
+        g_strlcpy(preferences->preferred_language, language, PREFERENCE_LANGUAGE_SIZE);
+    return true;
+}
+
+/* ---- whose ---- */
+
+typedef struct Holder {
+    Preferences preferences;
+    PreferenceLevel level;
+    char *path, *name; /* name: id or address by which the store is told */
+} Holder;
+
+static void holder_clear(Holder *holder)
+{
+    g_free(holder->path);
+    g_free(holder->name);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Holder, holder_clear)
+
+/* Find the holder of the preferences that the path names. False: 404 or 503 was answered. */
+static bool find_holder(Call *call, Holder *holder)
+{
+    if (g_str_has_prefix(call->path, "users/")) {
+        g_autoptr(User) user = find_user(call);
+        g_autofree char *shown = user ? id_text(call, user->id) : NULL;
+        if (user)
+            *holder = (Holder){user->preferences, PREFERENCES_OF_USER, g_strdup_printf("users/%s/preferences", shown),
+                               g_strdup(user->id)};
+        return user != NULL;
+    }
+    if (g_str_has_prefix(call->path, "addresses/")) {
+        g_autoptr(KnownAddress) address = find_address(call);
+        g_autofree char *shown = address ? segment(address->email) : NULL;
+        if (address)
+            *holder = (Holder){address->preferences, PREFERENCES_OF_ADDRESS,
+                               g_strdup_printf("addresses/%s/preferences", shown), g_strdup(address->email)};
+        return address != NULL;
+    }
+    if (g_str_has_prefix(call->path, "members/")) {
+        g_autoptr(Member) member = find_member(call);
+        if (member)
+            *holder = (Holder){member->own, PREFERENCES_OF_MEMBER,
+                               g_strdup_printf("members/%s/preferences", call->args[0]), g_strdup(member->id)};
+        return member != NULL;
+    }
+    GError *error = NULL;
+    holder->level = PREFERENCES_OF_SITE;
+    holder->path = g_strdup(call->path);
+    if (site_preferences(call->store, &holder->preferences, &error))
+        return true;
+    rest_fail(call, error);
+    return false;
+}
+
+/* ---- the resource ---- */
+
+static void get_preferences(Call *call)
+{
+    g_auto(Holder) holder = {0};
+    if (!find_holder(call, &holder))
+        return;
+    json_t *object = preferences_json(&holder.preferences);
+    if (holder.level == PREFERENCES_OF_SITE) { /* nothing is behind it but the defaults */
+        json_t *defaults = preferences_json(&preferences_default);
+        json_object_set_new(defaults, "preferred_language", json_string(LANGUAGE_DEFAULT));
+        json_object_update_missing_new(object, defaults);
+    }
+    json_object_set_new(object, "self_link", json_link(call, "%s", holder.path));
+    answer_json(call, 200, object);
+}
+
+/* Set the preferences that were sent. PATCH leaves the others as they are; PUT and DELETE unset them. */
+static void change_preferences(Call *call)
+{
+    g_auto(Holder) holder = {0};
+    GError *error = NULL;
+    bool is_delete = strcmp(call->route->verb, "DELETE") == 0;
+    g_autoptr(Work) work = (is_delete ? form_expect(call, "", "") : form_expect_change(call, NAMES)) ? rest_begin(call)
+                                                                                                     : NULL;
+    if (!work || !find_holder(call, &holder))
+        return;
+    if (is_delete || call_puts(call))
+        holder.preferences = preferences_unset;
+    bool done = read_preferences(call, &holder.preferences) &&
+                people_set_preferences(work, holder.level, holder.name, &holder.preferences, &error);
+    rest_finish(call, work, done, &error);
+}
+
+/* Show the preferences that count for a member in the end. */
+static void get_effective(Call *call)
+{
+    GError *error = NULL;
+    g_autoptr(Member) member = find_member(call);
+    g_autoptr(List) list = member ? list_by_id(call->store, member->list_id, &error) : NULL;
+    if (!list) {
+        rest_unknown(call, error);
+        return;
+    }
+    json_t *object = preferences_json(&member->effective);
+    if (!*member->effective.preferred_language)
+        json_object_set_new(object, "preferred_language", json_words(list->settings->preferred_language));
+    json_object_set_new(object, "self_link", json_link(call, "members/%s/all/preferences", call->args[0]));
+    answer_json(call, 200, object);
+}
+
+static const RestField preference_fields[] = {
+    {"acknowledge_posts", MAY_LIST, MAY_LIST},
+    {"delivery_mode", MAY_LIST, MAY_LIST},
+    {"delivery_status", MAY_LIST, MAY_LIST},
+    {"hide_address", MAY_LIST, MAY_LIST},
+    {"preferred_language", MAY_LIST, MAY_LIST},
+    {"receive_list_copy", MAY_LIST, MAY_LIST},
+    {"receive_own_postings", MAY_LIST, MAY_LIST},
+    {"self_link", MAY_LIST, MAY_NOBODY},
+    {0},
+};
+
+#define LEVEL(path, of, who)                                                   \
+    {"GET", path, of, who, preference_fields, get_preferences, NULL},          \
+        {"PATCH", path, of, who, preference_fields, change_preferences, NULL}, \
+        {"PUT", path, of, who, preference_fields, change_preferences, NULL},   \
+    {                                                                          \
+        "DELETE", path, of, who, preference_fields, change_preferences, NULL   \
+    }
+
+const RestRoute rest_preferences[] = {
+    {"GET", "system/preferences", OF_SITE, MAY_SITE, preference_fields, get_preferences,
+     NULL}, /* as Mailman, whose site can only read them */
+    {"GET", "listrunner/preferences", OF_SITE, MAY_SITE, preference_fields, get_preferences,
+     "What the site prefers where nobody said otherwise"},
+    {"PATCH", "listrunner/preferences", OF_SITE, MAY_SITE, preference_fields, change_preferences,
+     "Change some of the site's preferences"},
+    {"PUT", "listrunner/preferences", OF_SITE, MAY_SITE, preference_fields, change_preferences,
+     "Change all of the site's preferences"},
+    {"DELETE", "listrunner/preferences", OF_SITE, MAY_SITE, preference_fields, change_preferences,
+     "Go back to the defaults"},
+    LEVEL("users/{user}/preferences", OF_SITE, MAY_SITE),
+    LEVEL("addresses/{address}/preferences", OF_SITE, MAY_SITE),
+    LEVEL("members/{member}/preferences", OF_MEMBER, MAY_LIST),
+    {"GET", "members/{member}/all/preferences", OF_MEMBER, MAY_LIST, preference_fields, get_effective, NULL},
     {0},
 };

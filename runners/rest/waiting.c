@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* Posts at /lists/{list}/held, and people who asked to join or to leave at /lists/{list}/requests: both wait for a
- * moderator. */
+ * moderator. At /listrunner/lists/{list}/scheduled, posts that wait for the time at which they are to be sent. */
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/mailbox.h"
 #include "lists/keys.h"
 #include "lists/people/request.h"
 #include "lists/posts/held_post.h"
+#include "lists/posts/injection.h"
+#include "lists/posts/scheduled_post.h"
 #include "mail/header.h"
 #include "mail/message.h"
 #include "mail/mime/downgrade.h"
+#include "mail/send_at.h"
+#include "mail/wire.h"
 #include "runners/rest/resources.h"
-#include "runners/rest/subscriptions.h"
 #include "store/lists/list_setting.h"
 #include "store/people/user.h"
 #include "store/posts/held.h"
+#include "switchboard/intake.h"
+#include "switchboard/name.h"
 
 static json_t *subject_json(const char *subject)
 {
@@ -124,7 +132,7 @@ static bool walk_read(const Call *call, void *data, unsigned most, json_t *entri
     return true;
 }
 
-static void get_all(Call *call)
+static void get_held_all(Call *call)
 {
     static const LongCollection kind = {20, walk_read, walk_free}; /* whole mails are in it */
     Paging paging;
@@ -143,7 +151,7 @@ static void get_all(Call *call)
     answer_long(call, &kind, walk, total, &paging);
 }
 
-static void get_count(Call *call)
+static void get_held_count(Call *call)
 {
     GError *error = NULL;
     int64_t total;
@@ -153,7 +161,7 @@ static void get_count(Call *call)
 }
 
 /* The post of the path; NULL: 404 was answered. */
-static Held *find(Call *call)
+static Held *find_held(Call *call)
 {
     int64_t number;
     GError *error = NULL;
@@ -171,10 +179,10 @@ static Held *find(Call *call)
     return NULL;
 }
 
-static void get_one(Call *call)
+static void get_held(Call *call)
 {
     GError *error = NULL;
-    g_autoptr(Held) held = find(call);
+    g_autoptr(Held) held = find_held(call);
     g_autoptr(List) list = held ? rest_list(call) : NULL;
     answer_found(call, list ? held_json(call, call->store, list, held, &error) : NULL, &error);
 }
@@ -199,7 +207,7 @@ static char **read_forward(Call *call)
     return g_steal_pointer(&addresses);
 }
 
-static void post(Call *call)
+static void post_held(Call *call)
 {
     static const HeldVerdict verdicts[] = {[ACTION_ACCEPT] = HELD_ACCEPT,
                                            [ACTION_REJECT] = HELD_REJECT,
@@ -216,7 +224,7 @@ static void post(Call *call)
     if (!work)
         return;
     const char *comment = form_is_empty(call, "comment") ? NULL : form_text(call, "comment");
-    g_autoptr(Held) held = find(call);
+    g_autoptr(Held) held = find_held(call);
     bool done = held != NULL;
     for (char **address = forward; done && *address; address++) /* first, since the verdict may remove the post */
         done = held_post_forward(work, held, *address, &error);
@@ -224,7 +232,7 @@ static void post(Call *call)
     rest_finish(call, work, done, &error);
 }
 
-static const RestField fields[] = {
+static const RestField held_fields[] = {
     {"envsender", MAY_LIST, MAY_NOBODY},
     {"hold_date", MAY_LIST, MAY_NOBODY},
     {"lang", MAY_LIST, MAY_NOBODY},
@@ -249,12 +257,35 @@ static const RestField fields[] = {
 };
 
 const RestRoute rest_held[] = {
-    {"GET", "lists/{list}/held", OF_LIST, MAY_LIST, fields, get_all, NULL},
-    {"GET", "lists/{list}/held/count", OF_LIST, MAY_LIST, fields, get_count, NULL},
-    {"GET", "lists/{list}/held/{id}", OF_LIST, MAY_LIST, fields, get_one, NULL},
-    {"POST", "lists/{list}/held/{id}", OF_LIST, MAY_LIST, fields, post, NULL},
+    {"GET", "lists/{list}/held", OF_LIST, MAY_LIST, held_fields, get_held_all, NULL},
+    {"GET", "lists/{list}/held/count", OF_LIST, MAY_LIST, held_fields, get_held_count, NULL},
+    {"GET", "lists/{list}/held/{id}", OF_LIST, MAY_LIST, held_fields, get_held, NULL},
+    {"POST", "lists/{list}/held/{id}", OF_LIST, MAY_LIST, held_fields, post_held, NULL},
     {0},
 };
+
+/* ---- tokens: 24 digits that depend on the 16 that follow, so that a mistyped one is found out ---- */
+
+#define CHECK_DIGITS 24
+
+char *request_token(int64_t number)
+{
+    g_autofree char *digits = g_strdup_printf("%016" PRIx64, (uint64_t)number);
+    g_autofree char *check = g_compute_checksum_for_string(G_CHECKSUM_SHA1, digits, -1);
+    return g_strdup_printf("%.*s%s", CHECK_DIGITS, check, digits);
+}
+
+/* Read a name that request_token() made. False: it is none. */
+static bool request_number(const char *token, int64_t *number)
+{
+    if (strlen(token) != CHECK_DIGITS + 16)
+        return false;
+    *number = (int64_t)strtoull(token + CHECK_DIGITS, NULL, 16);
+    g_autofree char *made = request_token(*number);
+    return strcmp(made, token) == 0;
+}
+
+/* ---- requests ---- */
 
 /* Add the name that the site knows for an address whose request has none. Only the site may see it. False: error is
  * set. */
@@ -301,37 +332,25 @@ static bool gather(const Pending *pending, void *data)
     return true;
 }
 
-/* Walk the requests that the parameters ask for. Failure: it was answered, or error is set. */
-static void read_requests(Call *call, RequestWalk *walk, GError **error)
-{
-    *walk = (RequestWalk){.owner = -1, .type = TYPE_SUBSCRIPTION};
-    g_autoptr(List) list = page_begin(call, "", "token_owner request_type", &walk->page) &&
-                                   form_choice(call, "token_owner", "no_one, subscriber, moderator", &walk->owner) &&
-                                   form_choice(call, "request_type", "subscription, unsubscription", &walk->type)
-                               ? rest_list(call)
-                               : NULL;
-    if (list)
-        pending_each(call->store, list->list_id, g_get_real_time(), gather, walk, error);
-}
-
+/* Answer with the requests that the parameters ask for; at .../count with their number. */
 static void get_requests(Call *call)
 {
-    RequestWalk walk;
+    RequestWalk walk = {.owner = -1, .type = TYPE_SUBSCRIPTION};
     GError *error = NULL;
-    read_requests(call, &walk, &error);
-    for (size_t at = 0; at < json_array_size(walk.page.entries) && !error; at++)
-        add_name(call, call->store, json_array_get(walk.page.entries, at), &error);
-    answer_page(call, NULL, &walk.page, &error);
-    page_clear(&walk.page);
-}
-
-static void get_request_count(Call *call)
-{
-    RequestWalk walk;
-    GError *error = NULL;
-    read_requests(call, &walk, &error);
-    bool read = !error && !call->answered;
-    answer_found(call, read ? json_pack("{sI}", "count", (json_int_t)walk.page.total) : NULL, &error);
+    g_autoptr(List) list = page_begin(call, "", "token_owner request_type", &walk.page) &&
+                                   form_choice(call, "token_owner", "no_one, subscriber, moderator", &walk.owner) &&
+                                   form_choice(call, "request_type", "subscription, unsubscription", &walk.type)
+                               ? rest_list(call)
+                               : NULL;
+    bool read = list && pending_each(call->store, list->list_id, g_get_real_time(), gather, &walk, &error);
+    if (g_str_has_suffix(call->route->path, "/count")) {
+        answer_found(call, read ? json_pack("{sI}", "count", (json_int_t)walk.page.total) : NULL, &error);
+    } else {
+        /* A name costs a look into the store, so it is read for the rows of the page alone. */
+        for (size_t at = 0; at < json_array_size(walk.page.entries) && !error; at++)
+            add_name(call, call->store, json_array_get(walk.page.entries, at), &error);
+        answer_page(call, NULL, &walk.page, &error);
+    }
     page_clear(&walk.page);
 }
 
@@ -413,8 +432,165 @@ static const RestField request_fields[] = {
 
 const RestRoute rest_requests[] = {
     {"GET", "lists/{list}/requests", OF_LIST, MAY_LIST, request_fields, get_requests, NULL},
-    {"GET", "lists/{list}/requests/count", OF_LIST, MAY_LIST, request_fields, get_request_count, NULL},
+    {"GET", "lists/{list}/requests/count", OF_LIST, MAY_LIST, request_fields, get_requests, NULL},
     {"GET", "lists/{list}/requests/{token}", OF_LIST, MAY_LIST, request_fields, get_request, NULL},
     {"POST", "lists/{list}/requests/{token}", OF_LIST, MAY_LIST, request_fields, post_request, NULL},
+    {0},
+};
+
+/* ---- posts that wait for their time ---- */
+
+/* With its zone, as RFC 3339 has it: a time that a program gives back must mean the same. */
+static json_t *zoned_time(int64_t time)
+{
+    g_autofree char *text = clock_text(time);
+    return json_string(text);
+}
+
+static json_t *scheduled_json(const Call *call, const Scheduled *post)
+{
+    g_autofree char *list = segment(post->list_id);
+    return json_pack("{sI so so so so so so so sI so}", "number", (json_int_t)post->number, "list_id",
+                     json_words(post->list_id), "send_at", zoned_time(post->due_at), "made_at",
+                     zoned_time(post->made_at), "sender", json_email(post->sender ? post->sender : ""), "author",
+                     post->author ? json_email(post->author) : json_null(), "subject",
+                     json_words(post->subject ? post->subject : ""), "message_id",
+                     json_words(post->message_id ? post->message_id : ""), "size", (json_int_t)post->size, "self_link",
+                     json_link(call, "listrunner/lists/%s/scheduled/%" G_GINT64_FORMAT, list, post->number));
+}
+
+typedef struct PostWalk {
+    const Call *call;
+    Page *page;
+} PostWalk;
+
+static bool add_scheduled(const Scheduled *post, void *data)
+{
+    const PostWalk *walk = data;
+    if (page_takes(walk->page))
+        page_add(walk->page, scheduled_json(walk->call, post));
+    return true;
+}
+
+static void get_scheduled_all(Call *call)
+{
+    g_auto(Page) page = {0};
+    GError *error = NULL;
+    g_autoptr(List) list = page_of_list(call, &page);
+    if (!list)
+        return;
+    PostWalk walk = {call, &page};
+    scheduled_each(call->store, list->list_id, add_scheduled, &walk, &error);
+    answer_page(call, NULL, &page, &error);
+}
+
+/* The post of the path, on the list of the path; NULL: 404 or 503 was answered. */
+static Scheduled *find_scheduled(Call *call)
+{
+    int64_t number;
+    GError *error = NULL;
+    g_autoptr(List) list = rest_list(call);
+    if (!list)
+        return NULL;
+    g_autoptr(Scheduled) post = g_ascii_string_to_signed(call->args[1], 10, 1, G_MAXINT64, &number, NULL)
+                                    ? scheduled_find(call->store, number, &error)
+                                    : NULL;
+    if (post && strcmp(post->list_id, list->list_id) == 0)
+        return g_steal_pointer(&post);
+    if (!error || rest_missing(call, error))
+        answer_refusal(call, 404, "No post %s of this list waits for its time", call->args[1]);
+    return NULL;
+}
+
+static void get_scheduled(Call *call)
+{
+    g_autoptr(Scheduled) post = form_expect(call, "", "") ? find_scheduled(call) : NULL;
+    if (!post)
+        return;
+    json_t *object = scheduled_json(call, post);
+    gsize length;
+    g_autoptr(GBytes) encoded = downgrade_to_7bit(post->message);
+    const char *bytes = g_bytes_get_data(encoded, &length);
+    g_autofree char *valid = g_utf8_make_valid(bytes ? bytes : "", (gssize)length);
+    json_object_set_new(object, "msg", json_string(valid));
+    answer_json(call, 200, object);
+}
+
+/* From the parameter send_at. False: 400 was answered. */
+static bool read_time(Call *call, int64_t *due)
+{
+    g_autoptr(GError) wrong = NULL;
+    if (send_at_read_ahead(form_text(call, "send_at"), clock_now(), due, &wrong))
+        return true;
+    g_autofree char *why = g_strndup(wrong->message, strlen(wrong->message) - 1); /* form_refuse() ends the sentence */
+    return form_refuse(call, "send_at", "%s", why);
+}
+
+/* The rules of the list judge it first, as what comes by mail. */
+static void post_scheduled(Call *call)
+{
+    int64_t due;
+    bool fine = form_expect(call, "text send_at", "") && read_time(call, &due);
+    g_autoptr(List) list = fine ? rest_list(call) : NULL;
+    if (!list)
+        return;
+    const char *text = form_text(call, "text");
+    g_autoptr(GBytes) message = wire_text(text, strlen(text));
+    const Injection injection = {
+        .queue = "in", .list = list, .to = TO_POSTING, .host = call->rest->site.hostname, .door = "rest"};
+    g_autoptr(Draft) draft = injection_draft(&injection, message);
+    if (due > 0)
+        meta_set_integer(draft_meta(draft), KEY_SEND_AT, due);
+    Intake intake = {.draft = draft};
+    if (intake_store(call->rest->spool, &intake, 1, false))
+        answer_empty(call, 202);
+    else
+        rest_fail(call, intake.error);
+}
+
+static void change_scheduled(Call *call)
+{
+    int64_t due;
+    GError *error = NULL;
+    g_autoptr(Work) work = form_expect(call, "send_at", "") && read_time(call, &due) ? rest_begin(call) : NULL;
+    g_autoptr(Scheduled) post = work ? find_scheduled(call) : NULL;
+    rest_finish(call, work, post && scheduled_post_move(work, post->number, due, &error), &error);
+}
+
+static void drop_scheduled(Call *call)
+{
+    GError *error = NULL;
+    g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
+    g_autoptr(Scheduled) post = work ? find_scheduled(call) : NULL;
+    rest_finish(call, work, post && scheduled_post_drop(work, post->number, &error), &error);
+}
+
+static const RestField scheduled_fields[] = {
+    {"number", MAY_LIST, MAY_NOBODY},
+    {"list_id", MAY_LIST, MAY_NOBODY},
+    {"send_at", MAY_LIST, MAY_LIST},
+    {"made_at", MAY_LIST, MAY_NOBODY},
+    {"sender", MAY_LIST, MAY_NOBODY},
+    {"author", MAY_LIST, MAY_NOBODY},
+    {"subject", MAY_LIST, MAY_NOBODY},
+    {"size", MAY_LIST, MAY_NOBODY},
+    {"msg", MAY_LIST, MAY_NOBODY},
+    {"message_id", MAY_LIST, MAY_NOBODY},
+    {"text", MAY_NOBODY, MAY_LIST},
+    {"self_link", MAY_LIST, MAY_NOBODY},
+    {0},
+};
+
+const RestRoute rest_scheduled[] = {
+    {"GET", "listrunner/lists/{list}/scheduled", OF_LIST, MAY_LIST, scheduled_fields, get_scheduled_all,
+     "Posts of the list that wait for the time at which they are to be sent"},
+    {"POST", "listrunner/lists/{list}/scheduled", OF_LIST, MAY_LIST, scheduled_fields, post_scheduled,
+     "Hand a post in, to be sent at a time"},
+    {"GET", "listrunner/lists/{list}/scheduled/{number}", OF_LIST, MAY_LIST, scheduled_fields, get_scheduled,
+     "One of them, with its message"},
+    {"PATCH", "listrunner/lists/{list}/scheduled/{number}", OF_LIST, MAY_LIST, scheduled_fields, change_scheduled,
+     "Give it another time; \"now\" sends it"},
+    {"DELETE", "listrunner/lists/{list}/scheduled/{number}", OF_LIST, MAY_LIST, scheduled_fields, drop_scheduled,
+     "Drop it"},
     {0},
 };

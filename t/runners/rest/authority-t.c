@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "lists/people/token.h"
 #include "runners/rest/resources.h"
-#include "runners/rest/subscriptions.h"
 #include "store/lists/header_match.h"
 #include "store/lists/template_text.h"
 #include "store/people/ban.h"

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "lists/people/workflow.h"
 #include "mail/text/template.h"
-#include "runners/rest/subscriptions.h"
+#include "runners/rest/resources.h"
 #include "store/people/pending.h"
 #include "store/posts/held.h"
 #include "store/store_internal.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "runners/rest/subscriptions.h"
+#include "runners/rest/resources.h"
 #include "store/people/pending.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"
