@@ -17,7 +17,6 @@
 #include "store/lists/list_archive.h"
 #include "store/lists/list_setting.h"
 
-#define SECOND CLOCK_SECOND
 #define VIEWS ((size_t)8 << 20) /* bytes of messages that were shown lately */
 
 WebArchive *web_archive_new(const Config *config)
@@ -206,60 +205,6 @@ bool archive_read_list(WebCall *call, const char *list_id, ArchiveReading *readi
     return fill(call, reading, error);
 }
 
-/* ---- messages ---- */
-
-ArchiveMessage *archive_find(const ArchiveReading *reading, bool shown)
-{
-    GError *error = NULL;
-    WebCall *call = reading->call;
-    if (!reading->found) {
-        web_missing(call, NULL);
-        return NULL;
-    }
-    g_autoptr(ArchiveMessage)
-        message = archive_index_message(reading->index, reading->found->number, call->args[1], &error);
-    if (!message) {
-        archive_fail(call, error);
-        return NULL;
-    }
-    if (!shown || message->state == ARCHIVE_SHOWN)
-        return g_steal_pointer(&message);
-    web_notice(call, message->state == ARCHIVE_REMOVED ? 410 : 404, "not_shown",
-               json_pack("{ss}", "note", message->note ? message->note : ""));
-    return NULL;
-}
-
-GBytes *archive_load(const ArchiveReading *reading, const ArchiveMessage *message)
-{
-    GError *error = NULL;
-    GBytes *octets = archive_maildir_load(reading->call->web->archive->directory, reading->directory, message->file,
-                                          &error);
-    if (!octets)
-        archive_fail(reading->call, error);
-    return octets;
-}
-
-/* ---- places between rows ---- */
-
-char *archive_place_text(int64_t date, const char *hash)
-{
-    return g_strdup_printf("%" G_GINT64_FORMAT ".%s", date / SECOND, hash);
-}
-
-bool archive_place_read(const ArchiveReading *reading, const char *text, bool thread, ArchivePlace *place)
-{
-    const char *dot = text ? strchr(text, '.') : NULL;
-    int64_t seconds;
-    g_autofree char *number = dot ? g_strndup(text, (size_t)(dot - text)) : NULL;
-    if (!number || !reading->found || !g_ascii_string_to_signed(number, 10, 0, G_MAXINT64 / SECOND, &seconds, NULL))
-        return false;
-    g_autoptr(ArchiveMessage) message = archive_index_message(reading->index, reading->found->number, dot + 1, NULL);
-    if (!message)
-        return false;
-    *place = (ArchivePlace){.date = seconds * SECOND, .id = thread ? message->thread : message->id};
-    return true;
-}
-
 /* ---- views ---- */
 
 char *archive_masked(const ArchiveReading *reading, const char *text)
@@ -295,25 +240,6 @@ json_t *archive_line(const ArchiveReading *reading, const ArchiveMessage *messag
         json_object_set_new(line, "note", json_string(message->note));
     web_set_time(line, "date", message->date);
     return line;
-}
-
-json_t *archive_top(const ArchiveReading *reading, const ArchiveThread *thread)
-{
-    const ArchiveMessage top = {.hash = thread->hash,
-                                .subject = thread->subject,
-                                .name = thread->name,
-                                .address = thread->address,
-                                .date = thread->first,
-                                .state = thread->state};
-    return archive_line(reading, &top);
-}
-
-char *archive_month_title(const WebCall *call, int year, int month)
-{
-    static const char *const names[] = {N_("January"),   N_("February"), N_("March"),    N_("April"),
-                                        N_("May"),       N_("June"),     N_("July"),     N_("August"),
-                                        N_("September"), N_("October"),  N_("November"), N_("December")};
-    return g_strdup_printf("%s %d", theme_text(call->web->theme, call->language, names[(month - 1) % 12]), year);
 }
 
 void archive_page(const ArchiveReading *reading, const char *name, json_t *view)

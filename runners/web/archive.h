@@ -68,12 +68,6 @@ ArchiveIndex *archive_open(WebCall *call);
  * closed, and the next call opens it anew, since the index may be at fault. */
 void archive_fail(WebCall *call, GError *error);
 
-/* Find the message that the second part of the path names by its hash; NULL: the call was answered. With shown, the
- * call is answered (404 or 410) for a message that is hidden or removed; without, that message is returned. */
-ArchiveMessage *archive_find(const ArchiveReading *reading, bool shown);
-/* Return the bytes of the message; g_bytes_unref(). NULL: the call was answered. */
-GBytes *archive_load(const ArchiveReading *reading, const ArchiveMessage *message);
-
 /* ---- views ---- */
 
 /* Return a text as the reader may see it: addresses masked for one who is no member. It is not escaped; g_free(). */
@@ -83,22 +77,6 @@ char *archive_masked(const ArchiveReading *reading, const char *text);
 json_t *archive_view(const ArchiveReading *reading, const char *title);
 /* Return the view of a message as one row of a page: its hash, subject, author and time. */
 json_t *archive_line(const ArchiveReading *reading, const ArchiveMessage *message);
-/* Return the view, as archive_line() makes it, of the message that began a thread. */
-json_t *archive_top(const ArchiveReading *reading, const ArchiveThread *thread);
-/* Write the place behind a row, where the next page begins, as in a link: "1764312000.HASH" (seconds); g_free(). */
-char *archive_place_text(int64_t date, const char *hash);
-/* Read a place that archive_place_text() wrote. place->id becomes the id of the message, or with thread that of its
- * thread. false: the text (may be NULL) is no place in this archive. */
-bool archive_place_read(const ArchiveReading *reading, const char *text, bool thread, ArchivePlace *place);
-/* Return the month in the language of the page, "November 2026"; g_free(). */
-char *archive_month_title(const WebCall *call, int year, int month);
 
 /* Answer with the template NAME filled with view (taken). Caches may share the page if the reader is no member. */
 void archive_page(const ArchiveReading *reading, const char *name, json_t *view);
-
-/* ---- pages whose path looks like that of a month ---- */
-
-/* Answer with the page of the message that the second part of the path names. */
-void archive_get_message(ArchiveReading *reading);
-/* Answer with the messages dated from `from` to before `to`, as a compressed mbox. */
-void archive_get_month_mails(ArchiveReading *reading, int64_t from, int64_t to);

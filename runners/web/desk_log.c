@@ -76,7 +76,7 @@ static const char *text_of(const WebCall *call, const Word *words, const char *w
 {
     for (; words->word; words++)
         if (strcmp(words->word, word) == 0)
-            return theme_text(call->web->theme, call->language, words->text);
+            return web_say(call, words->text);
     return word;
 }
 
@@ -126,9 +126,8 @@ static void show(Desk *desk, int status, json_t *view)
     json_object_set_new(view, "rows", shown);
     json_object_set_new(view, "of_kind", asked ? json_string(asked) : json_null());
     for (const Word *kind = kinds; kind->word; kind++)
-        json_array_append_new(choices, json_pack("{ss ss sb}", "word", kind->word, "text",
-                                                 theme_text(call->web->theme, call->language, kind->text), "selected",
-                                                 kind->word == asked));
+        json_array_append_new(choices, json_pack("{ss ss sb}", "word", kind->word, "text", web_say(call, kind->text),
+                                                 "selected", kind->word == asked));
     g_autofree char *from = web_query(call, "before");
     if (from)
         g_ascii_string_to_signed(from, 10, 1, G_MAXINT64, &before, NULL);

@@ -28,12 +28,6 @@
 #define STREAMS 50  /* answers of any size that are on their way at once */
 #define FORMULA "=+-@\t" /* what a spreadsheet takes for one begins so */
 
-static char *day_text(int64_t time)
-{
-    g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(time / CLOCK_SECOND);
-    return g_date_time_format(at, "%Y-%m-%d");
-}
-
 static json_t *member_view(const WebCall *call, const Member *member)
 {
     static const char *const states[] = {[DELIVERY_ENABLED] = N_("Mail comes"),
@@ -42,9 +36,8 @@ static json_t *member_view(const WebCall *call, const Member *member)
                                          [DELIVERY_BY_MODERATOR] = N_("stopped by an owner"),
                                          [DELIVERY_UNKNOWN] = N_("stopped")};
     const char *state = states[CLAMP(member->effective.delivery_status, 0, DELIVERY_UNKNOWN)];
-    g_autofree char *since = day_text(member->joined_at);
-    json_t *view = json_pack("{ss ss ss sb}", "id", member->id, "since", since, "state",
-                             theme_text(call->web->theme, call->language, state), "digest",
+    g_autofree char *since = web_day(member->joined_at);
+    json_t *view = json_pack("{ss ss ss sb}", "id", member->id, "since", since, "state", web_say(call, state), "digest",
                              member->effective.delivery_mode != MODE_REGULAR);
     desk_set_line(view, "address", member->address);
     desk_set_line(view, "name", member->given_name);
@@ -71,11 +64,10 @@ static void set_roles(const WebCall *call, json_t *view, Role chosen)
     json_t *all = json_array();
     for (size_t role = 0; role < G_N_ELEMENTS(roles); role++)
         json_array_append_new(all, json_pack("{ss ss sb}", "word", roles[role].word, "text",
-                                             theme_text(call->web->theme, call->language, roles[role].title),
-                                             "selected", (Role)role == chosen));
+                                             web_say(call, roles[role].title), "selected", (Role)role == chosen));
     json_object_set_new(view, "roles", all);
     json_object_set_new(view, "role", json_string(roles[chosen].word));
-    json_object_set_new(view, "title", json_string(theme_text(call->web->theme, call->language, roles[chosen].title)));
+    json_object_set_new(view, "title", json_string(web_say(call, roles[chosen].title)));
 }
 
 /* ---- searching ---- */
@@ -253,7 +245,7 @@ static void room(HttpStream *stream)
     }
     for (guint i = 0; i < page->len; i++) {
         const Member *member = page->pdata[i];
-        g_autofree char *since = day_text(member->joined_at);
+        g_autofree char *since = web_day(member->joined_at);
         add_cell(text, member->address, false);
         g_string_append_c(text, ',');
         add_cell(text, member->given_name, true);
@@ -591,9 +583,8 @@ static void get_sources(WebCall *call)
         g_autofree char *place = source_shown(source);
         const char *kind = kinds[CLAMP(source->kind, 0, (int)G_N_ELEMENTS(kinds) - 1)];
         json_t *bad_lines = json_array();
-        json_t *row = json_pack("{ss sI sI so}", "kind", theme_text(call->web->theme, call->language, kind), "given",
-                                (json_int_t)source->given, "kept_out", (json_int_t)source->kept_out, "lines",
-                                bad_lines);
+        json_t *row = json_pack("{ss sI sI so}", "kind", web_say(call, kind), "given", (json_int_t)source->given,
+                                "kept_out", (json_int_t)source->kept_out, "lines", bad_lines);
         g_auto(GStrv) lines = g_strsplit(source->bad_lines ? source->bad_lines : "", "\n", -1);
         for (char **line = lines; *line; line++) {
             json_t *one = json_object();

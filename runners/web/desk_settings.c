@@ -122,7 +122,7 @@ static bool compare(const Desk *desk, const ListSetting *setting, Difference **d
 static json_t *setting_view(const Desk *desk, const ListSetting *setting, const char *fault)
 {
     const WebCall *call = desk->call;
-    const char *help = theme_text(call->web->theme, call->language, setting->about);
+    const char *help = web_say(call, setting->about);
     g_autofree char *sent = fault ? sent_text(desk->call, setting) : NULL, *now = form_text(desk->list, setting);
     const char *value = sent ? sent : now;
     json_t *choices = json_array();
@@ -156,7 +156,7 @@ static void show_form(const Desk *desk, int status, const DeskGroup *group, GHas
     for (char **name = names; *name; name++)
         json_array_append_new(settings, setting_view(desk, list_setting_find(*name, NULL),
                                                      faults ? g_hash_table_lookup(faults, *name) : NULL));
-    const char *title = theme_text(desk->call->web->theme, desk->call->language, group->title);
+    const char *title = web_say(desk->call, group->title);
     json_object_set_new(view, "settings", settings);
     json_object_set_new(view, "group", json_string(group->path));
     json_object_set_new(view, "title", json_string(title));
@@ -170,9 +170,8 @@ static void get_groups(WebCall *call)
         return;
     json_t *groups = json_array();
     for (const DeskGroup *group = desk_groups; group->path; group++)
-        json_array_append_new(groups, json_pack("{ss ss ss}", "path", group->path, "title",
-                                                theme_text(call->web->theme, call->language, group->title), "names",
-                                                group->names));
+        json_array_append_new(groups, json_pack("{ss ss ss}", "path", group->path, "title", web_say(call, group->title),
+                                                "names", group->names));
     desk_page(&desk, 200, "desk_groups", json_pack("{so}", "groups", groups));
 }
 

@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* This finds who is signed in: by the cookie of a session, or by a field that a proxy of the site sets. The pages are
- * those to sign in by a mailed link, and what somebody sees then: all own lists, sessions, and what is stored. */
-#include "runners/web/my.h"
-
+/*
+ * The pages to sign in by a mailed link, and those of a person who is signed in: all own lists, sessions, and what is
+ * stored; one membership with its options, a vacation and leaving; mail of all own lists at once; all addresses, with
+ * the way to another one, and the language of letters; and being forgotten: off all lists, and nothing is stored any
+ * more but what that page says.
+ */
+#include <limits.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/mailbox.h"
 #include "lists/letters/letter.h"
+#include "lists/people/change_address.h"
+#include "lists/people/leave.h"
+#include "lists/people/options.h"
+#include "lists/people/people.h"
 #include "lists/people/person.h"
 #include "lists/people/sign_in.h"
+#include "lists/people/workflow.h"
 #include "mail/visible.h"
 #include "runners/web/form_mark.h"
 #include "runners/web/web.h"
@@ -18,82 +27,9 @@
 #include "store/lists/list_archive.h"
 #include "store/lists/list_setting.h"
 #include "store/people/user.h"
+#include "store/people/vacation.h"
 
-/* ---- the session ---- */
-
-/* With https the cookie is for this host and its pages alone (RFC 6265bis, 4.1.3.2). */
-static const char *cookie_name(const Web *web)
-{
-    return g_str_has_prefix(web->url, "https:") ? "__Host-listrunner" : "listrunner";
-}
-
-/* The token of the session that the browser brings; NULL: none. g_free() */
-static char *find_token(const WebCall *call)
-{
-    const char *field = http_header(call->http, "Cookie"), *name = cookie_name(call->web);
-    g_auto(GStrv) cookies = g_strsplit(field ? field : "", ";", -1);
-    for (char **cookie = cookies; *cookie; cookie++) {
-        const char *text = g_strstrip(*cookie);
-        size_t length = strlen(name);
-        if (strncmp(text, name, length) == 0 && text[length] == '=' && text[length + 1])
-            return g_strdup(text + length + 1);
-    }
-    return NULL;
-}
-
-bool web_person(WebCall *call, const SignedIn **person)
-{
-    GError *error = NULL;
-    /* The address that a proxy vouches for. Of two fields one may have come from the client, by a proxy that does not
-     * take it away, and nobody knows which: then it vouches for nobody. */
-    const char *field = config_string(call->web->config, "web", "user_header");
-    const char *vouched = field && web_through_proxy(call) ? http_header(call->http, field) : NULL;
-    if (vouched && (!*vouched || http_header_last(call->http, field) != vouched))
-        vouched = NULL;
-    if (!call->person_known && (vouched || http_header(call->http, "Cookie"))) {
-        g_autofree char *token = vouched ? NULL : find_token(call);
-        if (vouched)
-            call->person = sign_in_vouched(call->store, vouched, &error);
-        else if (token)
-            call->person = sign_in_person(call->store, token, clock_now(), &error);
-        if (error && !g_error_matches(error, FAIL, FAIL_MISSING) && !g_error_matches(error, FAIL, FAIL_NEVER)) {
-            web_fail(call, error);
-            return false;
-        }
-        g_clear_error(&error);
-    }
-    call->person_known = true;
-    *person = call->person;
-    return true;
-}
-
-void web_set_session(WebCall *call, const char *token)
-{
-    bool secure = g_str_has_prefix(call->web->url, "https:");
-    g_autofree char *cookie = g_strdup_printf("%s=%s; Path=/; Max-Age=%d; HttpOnly; SameSite=Lax%s",
-                                              cookie_name(call->web), token ? token : "",
-                                              token ? (int)(SESSION_LIFE / CLOCK_SECOND) : 0, secure ? "; Secure" : "");
-    http_set_header(call->http, "Set-Cookie", cookie);
-}
-
-/* A form belongs to the session in which it was read. */
-static char *mark_about(const SignedIn *person)
-{
-    return g_strdup_printf("signed in %" G_GINT64_FORMAT " %s", person->session, person->address);
-}
-
-char *web_my_mark(WebCall *call, const SignedIn *person)
-{
-    g_autofree char *about = mark_about(person);
-    return form_mark_make(call->web->form_keys, about, clock_now());
-}
-
-bool web_my_mark_good(WebCall *call, const SignedIn *person)
-{
-    g_autofree char *about = mark_about(person);
-    return form_mark_good(call->web->form_keys, about, web_field(call, "mark"), clock_now());
-}
-
+#define DAY (86400 * CLOCK_SECOND)
 #define LISTS 100 /* on a page */
 #define AGENT 200 /* bytes of what a browser says it is */
 #define SIGN_IN_MARK "sign in"
@@ -178,7 +114,7 @@ static void post_link(WebCall *call)
 /* ---- who is there ---- */
 
 /* The person; NULL: the call was answered, a stranger by the form to sign in. */
-const SignedIn *my_person(WebCall *call)
+static const SignedIn *find_person(WebCall *call)
 {
     const SignedIn *person = NULL;
     if (web_person(call, &person) && !person)
@@ -187,16 +123,16 @@ const SignedIn *my_person(WebCall *call)
 }
 
 /* The same for a form, whose mark must be of this session. */
-const SignedIn *my_sender(WebCall *call)
+static const SignedIn *find_sender(WebCall *call)
 {
-    const SignedIn *person = my_person(call);
+    const SignedIn *person = find_person(call);
     if (!person || web_my_mark_good(call, person))
         return person;
     web_notice(call, 400, "form_too_old", NULL);
     return NULL;
 }
 
-json_t *my_view(WebCall *call, const SignedIn *person)
+static json_t *person_view(WebCall *call, const SignedIn *person)
 {
     g_autofree char *mark = web_my_mark(call, person);
     return json_pack("{ss ss sb}", "mark", mark, "me", person->address, "signed_in", true);
@@ -204,12 +140,7 @@ json_t *my_view(WebCall *call, const SignedIn *person)
 
 /* ---- all lists ---- */
 
-const char *my_say(const WebCall *call, const char *text)
-{
-    return theme_text(call->web->theme, call->language, text);
-}
-
-json_t *my_member_line(const WebCall *call, const Member *member, const List *list)
+static json_t *member_line(const WebCall *call, const Member *member, const List *list)
 {
     static const char *const states[] = {[DELIVERY_ENABLED] = N_("Mail comes"),
                                          [DELIVERY_BY_USER] = N_("You have stopped mail"),
@@ -228,14 +159,14 @@ json_t *my_member_line(const WebCall *call, const Member *member, const List *li
         const char *state = states[CLAMP(status, 0, DELIVERY_UNKNOWN)];
         if (status == DELIVERY_ENABLED && member->effective.delivery_mode != MODE_REGULAR)
             state = N_("Digests come");
-        json_object_set_new(line, "state", json_string(my_say(call, state)));
+        json_object_set_new(line, "state", json_string(web_say(call, state)));
     }
     if (call->web->archive && list->settings->archive_policy != ARCHIVE_NEVER)
         json_object_set_new(line, "archive_path", json_string(archive_path));
     return line;
 }
 
-bool my_set_lines(WebCall *call, const GPtrArray *members, json_t *view, GError **error)
+static bool set_lines(WebCall *call, const GPtrArray *members, json_t *view, GError **error)
 {
     static const char *const traits[] = {[ROLE_MEMBER] = "receives", [ROLE_OWNER] = "runs", [ROLE_MODERATOR] = "runs"};
     json_t *lines = json_array();
@@ -245,7 +176,7 @@ bool my_set_lines(WebCall *call, const GPtrArray *members, json_t *view, GError 
         g_autoptr(List) list = list_by_id(call->store, member->list_id, error);
         if (!list)
             return false;
-        json_array_append_new(lines, my_member_line(call, member, list));
+        json_array_append_new(lines, member_line(call, member, list));
         json_object_set_new(view, traits[member->role], json_true());
         if (member->role == ROLE_OWNER)
             json_object_set_new(view, "owns", json_true());
@@ -253,26 +184,26 @@ bool my_set_lines(WebCall *call, const GPtrArray *members, json_t *view, GError 
     return true;
 }
 
-bool my_owns_place(Store *store, const SignedIn *person, bool *owns, GError **error)
+static bool owns_place(Store *store, const SignedIn *person, bool *owns, GError **error)
 {
     *owns = false;
     return !*person->user_id || user_owns_place(store, person->user_id, owns, error);
 }
 
-void my_show(WebCall *call, const SignedIn *person, json_t *more)
+static void show_lists(WebCall *call, const SignedIn *person, json_t *more)
 {
     GError *error = NULL;
     bool owns;
     Store *store = call->store;
-    json_t *view = my_view(call, person), *lines = json_array();
+    json_t *view = person_view(call, person), *lines = json_array();
     json_object_update(view, more);
     json_decref(more);
     json_object_set_new(view, "sessions", lines);
     g_autofree char *after = web_query(call, "after"), *next = NULL;
     const MemberCriteria criteria = sign_in_criteria(person);
-    bool good = my_owns_place(store, person, &owns, &error);
+    bool good = owns_place(store, person, &owns, &error);
     g_autoptr(GPtrArray) members = good ? member_page(store, &criteria, after, LISTS, &next, &error) : NULL;
-    good = members && my_set_lines(call, members, view, &error);
+    good = members && set_lines(call, members, view, &error);
     g_autoptr(GPtrArray) sessions = good ? session_all(store, person->address, clock_now(), &error) : NULL;
     if (!sessions) {
         json_decref(view);
@@ -297,15 +228,9 @@ void my_show(WebCall *call, const SignedIn *person, json_t *more)
 
 static void get_my(WebCall *call)
 {
-    const SignedIn *person = my_person(call);
+    const SignedIn *person = find_person(call);
     if (person)
-        my_show(call, person, json_object());
-}
-
-char *my_day(int64_t time)
-{
-    g_autoptr(GDateTime) day = g_date_time_new_from_unix_utc(time / CLOCK_SECOND);
-    return g_date_time_format(day, "%Y-%m-%d");
+        show_lists(call, person, json_object());
 }
 
 /* ---- sessions, and what is stored ---- */
@@ -321,7 +246,7 @@ static bool end_sessions(WebCall *call, const SignedIn *person, int64_t key, int
 
 static void post_sign_out(WebCall *call)
 {
-    const SignedIn *person = my_sender(call);
+    const SignedIn *person = find_sender(call);
     if (!person || (person->session && !end_sessions(call, person, person->session, 0)))
         return;
     web_set_session(call, NULL);
@@ -332,7 +257,7 @@ static void post_sign_out(WebCall *call)
 static void post_sessions(WebCall *call)
 {
     int64_t key = 0;
-    const SignedIn *person = my_sender(call);
+    const SignedIn *person = find_sender(call);
     if (!person)
         return;
     const char *which = web_field(call, "end");
@@ -348,7 +273,7 @@ static void post_sessions(WebCall *call)
 static void get_data(WebCall *call)
 {
     GError *error = NULL;
-    const SignedIn *person = my_person(call);
+    const SignedIn *person = find_person(call);
     if (!person)
         return;
     json_t *data = person_export(call->store, person->address, &error);
@@ -387,7 +312,7 @@ static void add(json_t *all, const char *code, const char *text, const char *cho
                           json_pack("{ss ss sb}", "value", code, "text", text, "selected", g_str_equal(code, chosen)));
 }
 
-json_t *my_language_choices(const WebCall *call, const char *chosen, const char *none)
+static json_t *language_choices(const WebCall *call, const char *chosen, const char *none)
 {
     bool seen = g_str_equal(chosen, "default");
     json_t *all = json_array();
@@ -403,6 +328,512 @@ json_t *my_language_choices(const WebCall *call, const char *chosen, const char 
     return all;
 }
 
+/* The membership that the path names by its id, and its list; false: the call was answered. Nobody gets to another
+ * person's, which look like those that are not there. */
+static bool find_membership(WebCall *call, const SignedIn *person, Member **member, List **list)
+{
+    GError *error = NULL;
+    g_autoptr(Member) found = member_by_id(call->store, call->args[0], &error);
+    bool own = found && found->role == ROLE_MEMBER &&
+               (*person->user_id ? g_str_equal(found->user_id, person->user_id)
+                                 : g_ascii_strcasecmp(found->address, person->address) == 0);
+    *list = own ? list_by_id(call->store, found->list_id, &error) : NULL;
+    if (*list) {
+        *member = g_steal_pointer(&found);
+        return true;
+    }
+    web_missing(call, error);
+    return false;
+}
+
+typedef struct Choice {
+    const char *value, *text;
+} Choice;
+
+static const Choice yes_no[] = {{"on", N_("yes")}, {"off", N_("no")}, {NULL, NULL}};
+static const Choice digests[] = {{"off", N_("each message by itself")},
+                                 {"plain", N_("digests of plain text")},
+                                 {"mime", N_("digests with each message as it was sent")},
+                                 {"summary", N_("a list of subjects")},
+                                 {NULL, NULL}};
+
+/* A member can choose these, by the names of lists/people/options.h. */
+static const struct {
+    const char *name, *label;
+    const Choice *choices;
+} options[] = {{"delivery", N_("Mail of the list comes"), yes_no},
+               {"digest", N_("In the form of"), digests},
+               {"myposts", N_("I get my own messages"), yes_no},
+               {"ack", N_("I get a note for each own message"), yes_no},
+               {"duplicates", N_("I get the list’s copy also when I am addressed myself"), yes_no},
+               {"hide", N_("Other members do not see my address"), yes_no}};
+
+/* The value that is in force, as the form has it. */
+static const char *value_of(const Member *member, const char *name)
+{
+    const Preferences *now = &member->effective;
+    static const char *const modes[] = {[MODE_REGULAR] = "off",
+                                        [MODE_PLAINTEXT_DIGESTS] = "plain",
+                                        [MODE_MIME_DIGESTS] = "mime",
+                                        [MODE_SUMMARY_DIGESTS] = "summary"};
+    if (g_str_equal(name, "language"))
+        return *member->own.preferred_language ? member->own.preferred_language : "default";
+    if (g_str_equal(name, "digest"))
+        return modes[CLAMP(now->delivery_mode, 0, MODE_SUMMARY_DIGESTS)];
+    bool on = g_str_equal(name, "delivery")  ? now->delivery_status == DELIVERY_ENABLED
+              : g_str_equal(name, "myposts") ? now->receive_own_postings == 1
+              : g_str_equal(name, "ack")     ? now->acknowledge_posts == 1
+              : g_str_equal(name, "hide")    ? now->hide_address == 1
+                                             : now->receive_list_copy == 1;
+    return on ? "on" : "off";
+}
+
+/* Show the membership with the result: "saved", or the fault: "bad_option", "stopped", "bad_vacation", "vacation_over";
+ * NULL: the page was only asked for. */
+static void show_membership(WebCall *call, const SignedIn *person, const Member *member, const List *list,
+                            const char *done)
+{
+    GError *error = NULL;
+    Vacation vacation;
+    if (!vacation_find(call->store, member->id, &vacation, &error)) {
+        web_fail(call, error);
+        return;
+    }
+    json_t *view = person_view(call, person), *all = json_array();
+    for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {
+        json_t *choices = json_array();
+        const char *now = value_of(member, options[i].name);
+        for (const Choice *choice = options[i].choices; choice->value; choice++)
+            json_array_append_new(choices,
+                                  json_pack("{ss ss sb}", "value", choice->value, "text", web_say(call, choice->text),
+                                            "selected", g_str_equal(choice->value, now)));
+        json_array_append_new(all, json_pack("{ss ss so}", "name", options[i].name, "label",
+                                             web_say(call, options[i].label), "choices", choices));
+    }
+    /* One more than the table has, since its values are the languages in which there are letters. */
+    json_t *languages = language_choices(call, value_of(member, "language"),
+                                         web_say(call, N_("that of all my letters, else the list’s")));
+    json_array_append_new(all,
+                          json_pack("{ss ss so}", "name", "language", "label",
+                                    web_say(call, N_("Language of its letters and digests")), "choices", languages));
+    if (done)
+        json_object_set_new(view, done, json_true());
+    if (vacation.ends_at != 0) {
+        g_autofree char *from = web_day(vacation.begins_at), *until = web_day(vacation.ends_at - DAY);
+        json_object_set_new(view, "vacation", json_pack("{ss ss}", "from", from, "until", until));
+    }
+    json_object_set_new(view, "list", member_line(call, member, list));
+    json_object_set_new(view, "title", json_string(list->settings->display_name));
+    json_object_set_new(view, "options", all);
+    web_page(call, 200, "my_list", view);
+}
+
+static void get_membership(WebCall *call)
+{
+    g_autoptr(Member) member = NULL;
+    g_autoptr(List) list = NULL;
+    const SignedIn *person = find_person(call);
+    if (person && find_membership(call, person, &member, &list))
+        show_membership(call, person, member, list, NULL);
+}
+
+/* Read what the form changes. NULL: it can be; else the name of what is wrong, in words of the page. */
+static const char *read_options(WebCall *call, const Member *member, const Vacation *now, MemberOptions *wanted,
+                                bool *any)
+{
+    g_autoptr(GError) fault = NULL;
+    *any = false;
+    for (size_t i = 0; i <= G_N_ELEMENTS(options); i++) {
+        const char *name = i < G_N_ELEMENTS(options) ? options[i].name : "language";
+        const char *value = web_field(call, name);
+        if (!*value || g_str_equal(value, value_of(member, name)))
+            continue;
+        if (!option_read(wanted, name, value, &fault))
+            return "bad_option";
+        *any = true;
+    }
+    if (!options_allowed(wanted, member, &fault))
+        return "stopped";
+    /* Days that are both empty end a vacation that is there; the same days change nothing. */
+    const char *from = web_field(call, "vacation_from"), *until = web_field(call, "vacation_until");
+    bool there = now->ends_at != 0;
+    g_autofree char *begins = there ? web_day(now->begins_at) : g_strdup("");
+    g_autofree char *ends = there ? web_day(now->ends_at - DAY) : g_strdup("");
+    if (g_str_equal(from, begins) && g_str_equal(until, ends))
+        return NULL;
+    g_autofree char *span = *from || *until ? g_strdup_printf("%s..%s", from, until) : g_strdup("off");
+    *any = true;
+    return option_read(wanted, "vacation", span, &fault) ? NULL : "bad_vacation";
+}
+
+/* Set them. false: they cannot be set, and *wrong says so, or the call was answered. */
+static bool set_options(WebCall *call, const Member *member, const List *list, const MemberOptions *wanted,
+                        const char **wrong)
+{
+    GError *error = NULL;
+    g_autoptr(Work) work = web_begin_people(call, list->list_id);
+    if (!work)
+        return false;
+    work_become(work, ACTOR_MEMBER, member->address);
+    if (options_set(work, list, ROLE_MEMBER, member->address, wanted, &error))
+        return web_commit(call, work);
+    if (!g_error_matches(error, FAIL, FAIL_NEVER)) {
+        web_missing(call, error);
+        return false;
+    }
+    g_clear_error(&error);
+    *wrong = wanted->vacation_ends > 0 ? "vacation_over" : "bad_option";
+    return false;
+}
+
+static void post_membership(WebCall *call)
+{
+    GError *error = NULL;
+    bool any;
+    Vacation vacation;
+    g_autoptr(Member) member = NULL;
+    g_autoptr(List) list = NULL;
+    g_auto(MemberOptions) wanted = MEMBER_OPTIONS_NONE;
+    const SignedIn *person = find_sender(call);
+    if (!person || !find_membership(call, person, &member, &list))
+        return;
+    if (!vacation_find(call->store, member->id, &vacation, &error)) {
+        web_fail(call, error);
+        return;
+    }
+    const char *wrong = read_options(call, member, &vacation, &wanted, &any);
+    if (!wrong && any && !set_options(call, member, list, &wanted, &wrong) && !wrong)
+        return;
+    if (wrong) {
+        show_membership(call, person, member, list, wrong);
+        return;
+    }
+    g_clear_pointer(&member, member_free);
+    g_clear_pointer(&list, list_free);
+    if (find_membership(call, person, &member, &list))
+        show_membership(call, person, member, list, "saved");
+}
+
+static void post_leave(WebCall *call)
+{
+    GError *error = NULL;
+    g_autoptr(Member) member = NULL;
+    g_autoptr(List) list = NULL;
+    g_auto(Subscription) made = {0};
+    const SignedIn *person = find_sender(call);
+    if (!person || !find_membership(call, person, &member, &list))
+        return;
+    g_autoptr(Work) work = web_begin_people(call, list->list_id);
+    if (!work)
+        return;
+    work_become(work, ACTOR_MEMBER, member->address);
+    if (!leave_ask(work, list, member->address, FACT_CONFIRMED | FACT_VERIFIED | FACT_ANSWERED, &made, &error)) {
+        web_fail(call, error);
+        return;
+    }
+    if (!web_commit(call, work))
+        return;
+    bool waits = made.result == SUBSCRIPTION_ASKED_MODERATOR || made.result == SUBSCRIPTION_MODERATOR_WAITS;
+    show_lists(call, person,
+               json_pack("{ss sb}", waits ? "leave_waits" : "left", list->settings->display_name, "told", made.told));
+}
+
+/* ---- all at once ---- */
+
+/* The button mail=on, mail=off or mail=away, with the days of a vacation. */
+static void post_all(WebCall *call)
+{
+    GError *error = NULL;
+    g_autoptr(GError) fault = NULL;
+    g_auto(MemberOptions) vacation = MEMBER_OPTIONS_NONE;
+    const SignedIn *person = find_sender(call);
+    if (!person)
+        return;
+    const char *what = web_field(call, "mail"), *wrong = NULL;
+    MailEverywhere mail = g_str_equal(what, "on") ? MAIL_COMES : g_str_equal(what, "off") ? MAIL_STOPS : MAIL_PAUSES;
+    g_autofree char *span = g_strdup_printf("%s..%s", web_field(call, "vacation_from"),
+                                            web_field(call, "vacation_until"));
+    if (mail == MAIL_PAUSES && !g_str_equal(what, "away"))
+        wrong = "bad_option";
+    else if (mail == MAIL_PAUSES && !option_read(&vacation, "vacation", span, &fault))
+        wrong = "bad_vacation";
+    g_autoptr(Work) work = wrong ? NULL : web_begin_people(call, NULL);
+    if (!wrong && !work)
+        return;
+    if (work)
+        work_become(work, ACTOR_MEMBER, person->address);
+    if (work && !options_set_everywhere(work, person->address, mail, &vacation, &error)) {
+        if (!g_error_matches(error, FAIL, FAIL_NEVER)) {
+            web_missing(call, error);
+            return;
+        }
+        g_clear_error(&error);
+        wrong = "vacation_over";
+        work_cancel(work);
+    }
+    if (wrong || web_commit(call, work))
+        show_lists(call, person, json_pack("{sb}", wrong ? wrong : "saved", true));
+}
+
+/* ---- addresses and language ---- */
+
+/* All addresses of the person, of KnownAddress; none where nobody has heard of the one that is signed in. */
+static GPtrArray *find_addresses(Store *store, const SignedIn *person, GError **error)
+{
+    KnownAddress *known;
+    if (*person->user_id)
+        return address_page(store, person->user_id, NULL, 0, INT_MAX, error);
+    if (!address_look_up(store, person->address, &known, error))
+        return NULL;
+    GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify)known_address_free);
+    if (known)
+        g_ptr_array_add(all, known);
+    return all;
+}
+
+/* NULL: it is none of the person's. */
+static const KnownAddress *find_own(const GPtrArray *addresses, const char *wanted)
+{
+    for (guint i = 0; i < addresses->len; i++)
+        if (mailbox_valid(wanted) && mailbox_same(((const KnownAddress *)addresses->pdata[i])->original, wanted))
+            return addresses->pdata[i];
+    return NULL;
+}
+
+/* Is it on a list, in any role? */
+static bool is_used(Store *store, const char *address, bool *used, GError **error)
+{
+    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
+    criteria.address = address;
+    g_autoptr(GPtrArray) found = member_page(store, &criteria, NULL, 1, NULL, error);
+    *used = found && found->len > 0;
+    return found != NULL;
+}
+
+static bool set_addresses(WebCall *call, const SignedIn *person, const GPtrArray *addresses, json_t *view,
+                          GError **error)
+{
+    json_t *lines = json_array();
+    json_object_set_new(view, "addresses", lines);
+    json_object_set_new(view, "known", json_boolean(addresses->len > 0));
+    json_object_set_new(view, "several", json_boolean(addresses->len > 1));
+    for (guint i = 0; i < addresses->len; i++) {
+        bool used;
+        const KnownAddress *address = addresses->pdata[i];
+        bool own = mailbox_same(address->original, person->address);
+        if (!is_used(call->store, address->original, &used, error))
+            return false;
+        json_t *line = json_pack("{ss sb sb sb sb}", "address", address->original, "own", own, "used", used,
+                                 "preferred", address->preferred, "removable", !own && !used && !address->preferred);
+        if (address->verified_at != 0) {
+            g_autofree char *day = web_day(address->verified_at);
+            json_object_set_new(line, "confirmed", json_string(day));
+        }
+        json_array_append_new(lines, line);
+    }
+    return true;
+}
+
+/* Find what the person prefers everywhere; *preferences is unset where nothing is known. */
+static bool find_preferences(Store *store, const SignedIn *person, const GPtrArray *addresses, Preferences *preferences,
+                             GError **error)
+{
+    *preferences = preferences_unset;
+    g_autoptr(User) user = *person->user_id ? user_find(store, person->user_id, error) : NULL;
+    if (user)
+        *preferences = user->preferences;
+    else if (!*person->user_id && addresses->len > 0)
+        *preferences = ((const KnownAddress *)addresses->pdata[0])->preferences;
+    return user || !*person->user_id;
+}
+
+/* more (taken): what was done or wrong. */
+static void show_person(WebCall *call, const SignedIn *person, json_t *more)
+{
+    GError *error = NULL;
+    Preferences preferences;
+    json_t *view = person_view(call, person);
+    json_object_update(view, more);
+    json_decref(more);
+    g_autoptr(GPtrArray) addresses = find_addresses(call->store, person, &error);
+    if (!addresses || !set_addresses(call, person, addresses, view, &error) ||
+        !find_preferences(call->store, person, addresses, &preferences, &error)) {
+        json_decref(view);
+        web_fail(call, error);
+        return;
+    }
+    const char *chosen = *preferences.preferred_language ? preferences.preferred_language : "default";
+    json_object_set_new(view, "languages", language_choices(call, chosen, web_say(call, N_("that of each list"))));
+    web_page(call, 200, "my_person", view);
+}
+
+static void get_person(WebCall *call)
+{
+    const SignedIn *person = find_person(call);
+    if (person)
+        show_person(call, person, json_object());
+}
+
+static void post_language(WebCall *call)
+{
+    GError *error = NULL;
+    Preferences preferences;
+    g_autoptr(GError) fault = NULL;
+    g_auto(MemberOptions) wanted = MEMBER_OPTIONS_NONE;
+    const SignedIn *person = find_sender(call);
+    g_autoptr(Work) work = person ? web_begin(call) : NULL;
+    if (!work)
+        return;
+    g_autoptr(GPtrArray) addresses = find_addresses(work_store(work), person, &error);
+    if (!addresses || !find_preferences(work_store(work), person, addresses, &preferences, &error)) {
+        web_missing(call, error);
+        return;
+    }
+    if (addresses->len == 0 || !option_read(&wanted, "language", web_field(call, "language"), &fault)) {
+        show_person(call, person, json_pack("{sb}", "bad_option", true));
+        return;
+    }
+    const char *language = wanted.wanted.preferred_language;
+    g_strlcpy(preferences.preferred_language, g_str_equal(language, "default") ? "" : language,
+              PREFERENCE_LANGUAGE_SIZE);
+    work_become(work, ACTOR_MEMBER, person->address);
+    bool of_user = *person->user_id;
+    if (!people_set_preferences(work, of_user ? PREFERENCES_OF_USER : PREFERENCES_OF_ADDRESS,
+                                of_user ? person->user_id : person->address, &preferences, &error))
+        web_missing(call, error);
+    else if (web_commit(call, work))
+        show_person(call, person, json_pack("{sb}", "saved", true));
+}
+
+/* ---- another address ---- */
+
+/* The name of what the page says; the names of faults begin with "bad" or "no". */
+static const char *change_name(SubscriptionResult result)
+{
+    switch (result) {
+    case SUBSCRIPTION_DONE:
+        return "moved";
+    case SUBSCRIPTION_ASKED_PERSON:
+    case SUBSCRIPTION_PERSON_WAITS:
+        return "asked";
+    case SUBSCRIPTION_LIMITED:
+        return "limited";
+    case SUBSCRIPTION_REFUSED:
+        return "refused";
+    case SUBSCRIPTION_OWN_ADDRESS:
+        return "bad_own_address";
+    case SUBSCRIPTION_BAD_ADDRESS:
+        return "bad_address";
+    default:
+        return "no_change";
+    }
+}
+
+/* Both addresses have to agree: who is signed in speaks for all of his own that were shown to be his. */
+static void post_address(WebCall *call)
+{
+    GError *error = NULL;
+    g_auto(Subscription) made = {.result = SUBSCRIPTION_NO_CHANGE};
+    const SignedIn *person = find_sender(call);
+    g_autoptr(Work) work = person ? web_begin(call) : NULL;
+    if (!work)
+        return;
+    g_autofree char *to = g_strstrip(g_strdup(web_field(call, "new_address")));
+    g_autoptr(GPtrArray) addresses = find_addresses(work_store(work), person, &error);
+    const KnownAddress *from = addresses ? find_own(addresses, web_field(call, "old_address")) : NULL;
+    const KnownAddress *own = addresses ? find_own(addresses, to) : NULL;
+    if (!from) {
+        web_missing(call, error);
+        return;
+    }
+    /* The letter goes out by a list, and is in the name of the site: the first list that the address is on, if any. */
+    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
+    criteria.address = from->original;
+    g_autoptr(GPtrArray) roles = member_page(work_store(work), &criteria, NULL, 1, NULL, &error);
+    const Member *role = roles && roles->len > 0 ? roles->pdata[0] : NULL;
+    g_autoptr(List) list = role ? list_by_id(work_store(work), role->list_id, &error) : NULL;
+    const AddressChange change = {.old_address = from->original,
+                                  .new_address = to,
+                                  .old_agreed = true,
+                                  .new_agreed = own && own->verified_at != 0};
+    work_become(work, ACTOR_MEMBER, from->original);
+    if (error || (list && !change_address_ask(work, list, &change, &made, &error))) {
+        web_fail(call, error);
+        return;
+    }
+    if (web_commit(call, work))
+        show_person(call, person, json_pack("{ss ss}", change_name(made.result), to, "typed", to));
+}
+
+/* One that is on no list any more, so that nobody signs in by it. */
+static void post_remove(WebCall *call)
+{
+    GError *error = NULL;
+    bool used;
+    const SignedIn *person = find_sender(call);
+    g_autoptr(Work) work = person ? web_begin(call) : NULL;
+    if (!work)
+        return;
+    g_autoptr(GPtrArray) addresses = find_addresses(work_store(work), person, &error);
+    const KnownAddress *gone = addresses ? find_own(addresses, web_field(call, "address")) : NULL;
+    if (!gone || !is_used(work_store(work), gone->original, &used, &error)) {
+        web_missing(call, error);
+        return;
+    }
+    if (used || gone->preferred || mailbox_same(gone->original, person->address)) {
+        show_person(call, person, json_pack("{ss}", "in_use", gone->original));
+        return;
+    }
+    work_become(work, ACTOR_MEMBER, person->address);
+    if (!people_remove_address(work, gone->original, &error))
+        web_missing(call, error);
+    else if (web_commit(call, work))
+        show_person(call, person, json_pack("{ss}", "removed", gone->original));
+}
+
+/* ---- being forgotten ---- */
+
+static void get_forget(WebCall *call)
+{
+    GError *error = NULL;
+    bool runs;
+    const SignedIn *person = find_person(call);
+    if (!person)
+        return;
+    json_t *view = person_view(call, person);
+    bool good = owns_place(call->store, person, &runs, &error);
+    g_autoptr(GPtrArray) members = good ? sign_in_members(call->store, person, NULL, INT_MAX, &error) : NULL;
+    if (!members || !set_lines(call, members, view, &error)) {
+        json_decref(view);
+        web_missing(call, error);
+        return;
+    }
+    json_object_set_new(view, "refused", json_boolean(runs));
+    web_page(call, 200, "my_forget", view);
+}
+
+static void post_forget(WebCall *call)
+{
+    GError *error = NULL;
+    bool runs;
+    const SignedIn *person = find_sender(call);
+    g_autoptr(Work) work = person ? web_begin(call) : NULL;
+    if (!work)
+        return;
+    work_become(work, ACTOR_MEMBER, person->address);
+    if (!owns_place(work_store(work), person, &runs, &error)) {
+        web_missing(call, error);
+    } else if (runs) {
+        work_cancel(work);
+        get_forget(call);
+    } else if (!people_forget(work, person->user_id, person->address, &error)) {
+        web_missing(call, error);
+    } else if (web_commit(call, work)) {
+        web_set_session(call, NULL);
+        web_notice(call, 200, "forgotten", NULL);
+    }
+}
+
 const WebRoute web_my[] = {
     {"GET", "/sign-in", get_sign_in},
     {"POST", "/sign-in", post_sign_in},
@@ -412,5 +843,15 @@ const WebRoute web_my[] = {
     {"POST", "/my/sign-out", post_sign_out},
     {"POST", "/my/sessions", post_sessions},
     {"GET", "/my/data", get_data},
+    {"GET", "/my/member/{}", get_membership},
+    {"POST", "/my/member/{}", post_membership},
+    {"POST", "/my/member/{}/leave", post_leave},
+    {"POST", "/my/all", post_all},
+    {"GET", "/my/person", get_person},
+    {"POST", "/my/person/language", post_language},
+    {"POST", "/my/person/address", post_address},
+    {"POST", "/my/person/address/remove", post_remove},
+    {"GET", "/my/forget", get_forget},
+    {"POST", "/my/forget", post_forget},
     {.verb = NULL},
 };

@@ -136,15 +136,20 @@ static char *find_page(WebCall *call, const ArchiveReading *reading, OldKind kin
     return NULL;
 }
 
-static void refuse_verb(WebCall *call)
+/* Answer a call that is about no page here that is known by its name: by the first page, or that it can only be read.
+ * False: it asks for such a page, and nothing was answered. */
+static bool answer_first_page(WebCall *call, bool names_page)
 {
+    bool reads = strcmp(http_verb(call->http), "GET") == 0 || strcmp(http_verb(call->http), "HEAD") == 0;
+    if (reads && names_page)
+        return false;
+    if (reads) {
+        web_moved_host(call, "/");
+        return true;
+    }
     http_set_header(call->http, "Allow", "GET");
     web_notice(call, 405, "missing", NULL);
-}
-
-static bool is_reading(const WebCall *call)
-{
-    return strcmp(http_verb(call->http), "GET") == 0 || strcmp(http_verb(call->http), "HEAD") == 0;
+    return true;
 }
 
 static bool answer_archive(WebCall *call, const char *path)
@@ -155,10 +160,8 @@ static bool answer_archive(WebCall *call, const char *path)
     g_autofree char *named = call->web->archive ? find_place(call->web, "old_archives", path, &rest) : NULL;
     if (!named || !old_kind_read(named, &kind) || !old_address_read(kind, rest, http_query(call->http), &address))
         return false;
-    if (!is_reading(call) || address.place == OLD_SITE) {
-        is_reading(call) ? web_moved_host(call, "/") : refuse_verb(call);
+    if (answer_first_page(call, address.place != OLD_SITE))
         return true;
-    }
     g_auto(ArchiveReading) reading = {0};
     g_autofree char *name = web_take_seat(call) && archive_is_here(call) ? find_name(call, kind, address.list) : NULL;
     bool may = name && archive_read_named(call, name, &reading);
@@ -182,11 +185,7 @@ static bool answer_list(WebCall *call, const char *path)
     g_autofree char *named = find_place(call->web, "old_pages", path, &rest), *name = NULL;
     if (!named || !old_pages_read_kind(named, &kind) || !old_pages_read(kind, rest, &name, &owners))
         return false;
-    if (!is_reading(call) || !name) {
-        is_reading(call) ? web_moved_host(call, "/") : refuse_verb(call);
-        return true;
-    }
-    if (!web_take_seat(call))
+    if (answer_first_page(call, name != NULL) || !web_take_seat(call))
         return true;
     /* By a name without a domain it is the list of the host that was asked, where there are several. */
     g_autofree char *domain = g_strndup(host ? host : "", host ? strcspn(host, ":") : 0);

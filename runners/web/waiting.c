@@ -6,6 +6,10 @@
  *
  * The desk shows those of all lists that somebody runs, oldest first. Fields of its form are "post-12" and "request-4"
  * for what is ticked, "seen-post-12" for what the page showed, and "do" for the button.
+ *
+ * Posts of a list that wait for the time at which they are to be sent: shown, moved, sent, cancelled. Neither lists nor
+ * people have a time zone, so that page has one, UTC unless the person chooses another, in which all times on it are
+ * shown and typed.
  */
 #include <string.h>
 
@@ -13,6 +17,8 @@
 #include "base/fail.h"
 #include "lists/letters/reason.h"
 #include "lists/posts/moderate.h"
+#include "lists/posts/scheduled_post.h"
+#include "mail/send_at.h"
 #include "mail/visible.h"
 #include "runners/web/desk.h"
 #include "runners/web/mail_html.h"
@@ -301,31 +307,7 @@ static int by_number(const void *one, const void *other)
     return (first > second) - (first < second);
 }
 
-/* Add what waits on a list, if it is one that the person runs. list is taken. */
-static bool add_list(Pile *pile, const Desk *desk, Work *work, List *list, ModerateAfter after, GError **error)
-{
-    g_auto(ModerateWaiting) waiting = {0};
-    g_ptr_array_add(pile->lists, list);
-    if (!authority_covers(MAY_MODERATOR, standing_of(desk->standing, list)))
-        return true;
-    const Ticket all = moderate_anything(list->list_id, desk->person->address);
-    if (!moderate_waiting(work, &all, after, &waiting, error))
-        return false;
-    for (guint i = 0; i < waiting.posts->len; i++) {
-        Item *item = g_new0(Item, 1);
-        *item = (Item){.list = list, .post = g_steal_pointer(&waiting.posts->pdata[i])};
-        g_ptr_array_add(pile->posts, item);
-    }
-    for (guint i = 0; i < waiting.requests->len; i++) {
-        Item *item = g_new0(Item, 1);
-        *item = (Item){.list = list, .request = g_steal_pointer(&waiting.requests->pdata[i])};
-        g_ptr_array_add(pile->requests, item);
-    }
-    pile->more |= waiting.more;
-    return true;
-}
-
-/* Fill the pile with what waits behind `after`, of each list at most MODERATE_SHOWN. */
+/* Fill the pile with what waits behind `after` on the lists that the person runs, of each at most MODERATE_SHOWN. */
 static bool fill(Pile *pile, const Desk *desk, Work *work, ModerateAfter after, GError **error)
 {
     g_autoptr(GHashTable) ids = g_hash_table_new(g_str_hash, g_str_equal);
@@ -346,8 +328,26 @@ static bool fill(Pile *pile, const Desk *desk, Work *work, ModerateAfter after, 
             !g_hash_table_contains(standing->owned, id) && !g_hash_table_contains(standing->moderated, id))
             continue;
         List *list = list_by_id(desk_store(desk), id, error);
-        if (!list || !add_list(pile, desk, work, list, after, error))
+        if (!list)
             return false;
+        g_ptr_array_add(pile->lists, list);
+        if (!authority_covers(MAY_MODERATOR, standing_of(standing, list)))
+            continue;
+        g_auto(ModerateWaiting) waiting = {0};
+        const Ticket all = moderate_anything(list->list_id, desk->person->address);
+        if (!moderate_waiting(work, &all, after, &waiting, error))
+            return false;
+        for (guint i = 0; i < waiting.posts->len; i++) {
+            Item *item = g_new0(Item, 1);
+            *item = (Item){.list = list, .post = g_steal_pointer(&waiting.posts->pdata[i])};
+            g_ptr_array_add(pile->posts, item);
+        }
+        for (guint i = 0; i < waiting.requests->len; i++) {
+            Item *item = g_new0(Item, 1);
+            *item = (Item){.list = list, .request = g_steal_pointer(&waiting.requests->pdata[i])};
+            g_ptr_array_add(pile->requests, item);
+        }
+        pile->more |= waiting.more;
     }
     g_ptr_array_sort(pile->posts, by_number);
     g_ptr_array_sort(pile->requests, by_number);
@@ -576,6 +576,179 @@ static void post_desk(WebCall *call)
                    done + gone + undone == 0, "count", done));
 }
 
+/* ---- posts that wait for their time ---- */
+
+/* The offsets from UTC that are in use. */
+static const char *const zones[] = {"-12:00", "-11:00", "-10:00", "-09:30", "-09:00", "-08:00", "-07:00", "-06:00",
+                                    "-05:00", "-04:00", "-03:30", "-03:00", "-02:30", "-02:00", "-01:00", "+00:00",
+                                    "+01:00", "+02:00", "+03:00", "+03:30", "+04:00", "+04:30", "+05:00", "+05:30",
+                                    "+05:45", "+06:00", "+06:30", "+07:00", "+08:00", "+08:45", "+09:00", "+09:30",
+                                    "+10:00", "+10:30", "+11:00", "+12:00", "+12:45", "+13:00", "+13:45", "+14:00"};
+#define UTC "+00:00"
+
+/* The same text of the table; UTC where it is none of it. */
+static const char *zone_of(const char *text)
+{
+    for (size_t at = 0; at < G_N_ELEMENTS(zones); at++)
+        if (g_strcmp0(zones[at], text) == 0)
+            return zones[at];
+    return UTC;
+}
+
+/* "UTC", "UTC+01:00"; g_free() */
+static char *zone_name(const char *zone)
+{
+    return g_strconcat("UTC", strcmp(zone, UTC) == 0 ? "" : zone, NULL);
+}
+
+typedef struct ScheduledRows {
+    json_t *rows;
+    GTimeZone *zone;
+    int64_t now, asked; /* about the post of this number the page asks; 0: about none */
+    bool more;
+} ScheduledRows;
+
+static bool add_scheduled(const Scheduled *post, void *data)
+{
+    ScheduledRows *self = data;
+    if (self->asked != 0 && post->number != self->asked)
+        return true;
+    self->more = json_array_size(self->rows) >= DESK_PAGE;
+    if (self->more)
+        return false;
+    g_autoptr(GDateTime) due = g_date_time_new_from_unix_utc(post->due_at / CLOCK_SECOND);
+    g_autoptr(GDateTime) here = g_date_time_to_timezone(due, self->zone);
+    g_autofree char *day = g_date_time_format(here, "%Y-%m-%d"), *minute = g_date_time_format(here, "%H:%M");
+    g_autofree char *fault = scheduled_post_fault(post, self->now);
+    json_t *view = json_pack("{sI ss ss}", "number", (json_int_t)post->number, "day", day, "minute", minute);
+    web_set_time(view, "due", post->due_at);
+    if (post->subject && *post->subject)
+        desk_set_line(view, "subject", post->subject);
+    desk_set_line(view, "author", post->author ? post->author : post->sender);
+    if (fault)
+        desk_set_line(view, "trouble", fault);
+    json_array_append_new(self->rows, view);
+    return true;
+}
+
+/* view is taken. */
+static void show_scheduled(Desk *desk, json_t *view, int status, const char *zone, int64_t asked)
+{
+    GError *error = NULL;
+    g_autoptr(GTimeZone) offset = g_time_zone_new_identifier(zone);
+    ScheduledRows rows = {.rows = json_array(), .zone = offset, .now = clock_now(), .asked = asked};
+    json_object_set_new(view, "posts", rows.rows);
+    if (!scheduled_each(desk_store(desk), desk->list->list_id, add_scheduled, &rows, &error)) {
+        json_decref(view);
+        web_fail(desk->call, error);
+        return;
+    }
+    json_object_set_new(view, "some", json_boolean(json_array_size(rows.rows) > 0));
+    json_object_set_new(view, "more", json_boolean(rows.more));
+    json_t *choices = json_array();
+    for (size_t at = 0; at < G_N_ELEMENTS(zones); at++) {
+        g_autofree char *text = zone_name(zones[at]);
+        json_array_append_new(choices, json_pack("{ss ss sb}", "value", zones[at], "text", text, "selected",
+                                                 strcmp(zones[at], zone) == 0));
+    }
+    g_autofree char *name = zone_name(zone);
+    json_object_set_new(view, "zones", choices);
+    json_object_set_new(view, "zone", json_string(zone));
+    json_object_set_new(view, "zone_name", json_string(name));
+    desk_page(desk, status, "desk_scheduled", view);
+}
+
+static void get_scheduled(WebCall *call)
+{
+    g_auto(Desk) desk = {0};
+    g_autofree char *zone = web_query(call, "zone"), *done = web_query(call, "done");
+    if (desk_open(&desk, call, MAY_MODERATOR))
+        show_scheduled(&desk,
+                       json_pack("{sb sb sb sb}", "moved", g_strcmp0(done, "move") == 0, "sent",
+                                 g_strcmp0(done, "send") == 0, "cancelled", g_strcmp0(done, "cancel") == 0, "gone",
+                                 g_strcmp0(done, "gone") == 0),
+                       200, zone_of(zone), 0);
+}
+
+/* A time that is over sends nothing: somebody may have mistyped it. False, with the view of the page that says so. */
+static bool read_time(WebCall *call, const char *zone, int64_t *due, json_t **refusal)
+{
+    g_autoptr(GError) wrong = NULL;
+    g_autofree char *text = g_strdup_printf("%s %s %s", web_field(call, "day"), web_field(call, "minute"), zone);
+    *refusal = NULL;
+    if (!send_at_read(text, clock_now(), due, &wrong)) {
+        *refusal = json_object();
+        desk_set_line(*refusal, "fault", wrong->message);
+    } else if (*due <= clock_now()) {
+        *refusal = json_pack("{sb}", "past", true);
+    }
+    return !*refusal;
+}
+
+/* FAIL_MISSING also for a post of another list. */
+static bool change_scheduled(const Desk *desk, Work *work, const char *word, int64_t due, GError **error)
+{
+    int64_t number = g_ascii_strtoll(web_field(desk->call, "post"), NULL, 10);
+    g_autoptr(Scheduled) post = scheduled_find(desk_store(desk), number, error);
+    if (!post)
+        return false;
+    if (strcmp(post->list_id, desk->list->list_id) != 0)
+        return fail(error, FAIL_MISSING, "the post is of another list");
+    return strcmp(word, "move") == 0   ? scheduled_post_move(work, number, due, error)
+           : strcmp(word, "send") == 0 ? scheduled_post_send(work, number, error)
+                                       : scheduled_post_drop(work, number, error);
+}
+
+/* A post that is sent or cancelled cannot be called back, so both are asked about. */
+static void post_scheduled(WebCall *call)
+{
+    int64_t due = 0;
+    json_t *refusal = NULL;
+    g_autoptr(GError) error = NULL;
+    g_auto(Desk) desk = {0};
+    if (!desk_open(&desk, call, MAY_MODERATOR))
+        return;
+    const char *word = web_field(call, "do"), *zone = zone_of(web_field(call, "zone"));
+    bool sends = strcmp(word, "send") == 0, cancels = strcmp(word, "cancel") == 0, moves = strcmp(word, "move") == 0;
+    int64_t asked = g_ascii_strtoll(web_field(call, "post"), NULL, 10);
+    if (!sends && !cancels && !moves) {
+        show_scheduled(&desk, json_object(), 400, zone, 0);
+        return;
+    }
+    if (!moves && !*web_field(call, "confirm") && asked > 0) {
+        show_scheduled(&desk, json_pack("{sb sb sb}", "asks", true, "asks_send", sends, "asks_cancel", cancels), 200,
+                       zone, asked);
+        return;
+    }
+    if (moves && !read_time(call, zone, &due, &refusal)) {
+        show_scheduled(&desk, refusal, 400, zone, 0);
+        return;
+    }
+    g_autoptr(Work) work = desk_begin(&desk);
+    if (!work)
+        return;
+    if (change_scheduled(&desk, work, word, due, &error)) {
+        if (!web_commit(call, work))
+            return;
+    } else {
+        work_cancel(work);
+        if (g_error_matches(error, FAIL, FAIL_NEVER)) {
+            json_t *view = json_object();
+            desk_set_line(view, "fault", error->message);
+            show_scheduled(&desk, view, 400, zone, 0);
+            return;
+        }
+        if (!g_error_matches(error, FAIL, FAIL_MISSING)) {
+            web_fail(call, g_steal_pointer(&error));
+            return;
+        }
+        word = "gone";
+    }
+    g_autofree char *escaped = g_uri_escape_string(zone, NULL, false);
+    g_autofree char *path = g_strdup_printf("/scheduled?done=%s&zone=%s", word, escaped);
+    desk_see(&desk, path);
+}
+
 const WebRoute web_waiting[] = {
     {"GET", "/decide/{}", get_decide},
     {"POST", "/decide/{}", post_decide},
@@ -585,5 +758,7 @@ const WebRoute web_waiting[] = {
     {"POST", "/desk", post_desk},
     {"GET", "/desk/post/{}", get_post},
     {"GET", "/desk/post/{}/file/{}/{}", get_file},
+    {"GET", "/desk/list/{}/scheduled", get_scheduled},
+    {"POST", "/desk/list/{}/scheduled", post_scheduled},
     {.verb = NULL},
 };

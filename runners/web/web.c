@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/ip.h"
 #include "base/log.h"
+#include "lists/people/sign_in.h"
 #include "mail/text/text_link.h"
 #include "runners/server/http_path.h"
 #include "runners/web/archive.h"
@@ -21,24 +22,11 @@
 #define SECTION "web"
 #define FIELDS 500 /* of a form or a query */
 
-static const WebRoute *const tables[] = {web_files, /* these work without the database */
-                                         web_lists,
-                                         web_links,
-                                         web_waiting,
-                                         web_archive_search, /* before web_archive: one path of that fits many */
-                                         web_archive_message,
-                                         web_archive,
-                                         web_my,
-                                         web_my_person,
-                                         web_desk,
-                                         web_desk_settings,
-                                         web_desk_log,
-                                         web_desk_site,
-                                         web_desk_members,
-                                         web_desk_rules,
-                                         web_desk_scheduled,
-                                         web_desk_templates,
-                                         NULL};
+static const WebRoute *const tables[] = {
+    web_files,                                           /* these work without the database */
+    web_lists,     web_waiting,      web_archive_search, /* before web_archive: one path of that fits many */
+    web_archive,   web_my,           web_desk,           web_desk_settings,  web_desk_log,
+    web_desk_site, web_desk_members, web_desk_rules,     web_desk_templates, NULL};
 
 /* ---- answers ---- */
 
@@ -211,9 +199,15 @@ void web_set_time(json_t *view, const char *name, int64_t time)
     json_object_set_new(view, iso_name, json_string(iso));
 }
 
-json_t *web_made_view(const Subscription *made)
+const char *web_say(const WebCall *call, const char *text)
 {
-    return json_pack("{ss* sb si}", "address", made->address, "told", made->told, "undo_days", WEB_UNDO_DAYS);
+    return theme_text(call->web->theme, call->language, text);
+}
+
+char *web_day(int64_t time)
+{
+    g_autoptr(GDateTime) day = g_date_time_new_from_unix_utc(time / CLOCK_SECOND);
+    return g_date_time_format(day, "%Y-%m-%d");
 }
 
 void web_attachment(WebCall *call, const ReadableFile *file, bool masked)
@@ -350,7 +344,7 @@ char *web_query(const WebCall *call, const char *name)
     return g_strdup(g_hash_table_lookup(fields, name));
 }
 
-/* ---- a call ---- */
+/* ---- who is signed in ---- */
 
 static bool is_proxy(const Web *web, const char *peer)
 {
@@ -358,30 +352,97 @@ static bool is_proxy(const Web *web, const char *peer)
     return proxies && g_strv_contains(proxies, peer);
 }
 
-bool web_through_proxy(const WebCall *call)
+/* With https the cookie is for this host and its pages alone (RFC 6265bis, 4.1.3.2). */
+static const char *cookie_name(const Web *web)
 {
-    return is_proxy(call->web, http_peer(call->http));
+    return g_str_has_prefix(web->url, "https:") ? "__Host-listrunner" : "listrunner";
 }
 
-/* Is it a proxy that [web] proxies does not name? Then nobody knows who the client is, and counted by the proxy's
- * address all visitors would be one. A client with a public address may write the field himself. */
-static bool is_unknown_proxy(const Web *web, const char *peer, const char *named)
+/* The token of the session that the browser brings; NULL: none. g_free() */
+static char *find_token(const WebCall *call)
 {
-    static bool told;
-    bool unknown = named && !is_proxy(web, peer) && !ip_public_text(peer);
-    if (unknown && !told)
-        log_warn("requests with X-Forwarded-For come from %s, which [web] proxies does not name: visitors are not told "
-                 "apart, and limits for each network do not work", peer);
-    told |= unknown;
-    return unknown;
+    const char *field = http_header(call->http, "Cookie"), *name = cookie_name(call->web);
+    g_auto(GStrv) cookies = g_strsplit(field ? field : "", ";", -1);
+    for (char **cookie = cookies; *cookie; cookie++) {
+        const char *text = g_strstrip(*cookie);
+        size_t length = strlen(name);
+        if (strncmp(text, name, length) == 0 && text[length] == '=' && text[length + 1])
+            return g_strdup(text + length + 1);
+    }
+    return NULL;
 }
+
+bool web_person(WebCall *call, const SignedIn **person)
+{
+    GError *error = NULL;
+    /* The address that a proxy vouches for. Of two fields one may have come from the client, by a proxy that does not
+     * take it away, and nobody knows which: then it vouches for nobody. */
+    const char *field = config_string(call->web->config, "web", "user_header");
+    const char *vouched = field && is_proxy(call->web, http_peer(call->http)) ? http_header(call->http, field) : NULL;
+    if (vouched && (!*vouched || http_header_last(call->http, field) != vouched))
+        vouched = NULL;
+    if (!call->person_known && (vouched || http_header(call->http, "Cookie"))) {
+        g_autofree char *token = vouched ? NULL : find_token(call);
+        if (vouched)
+            call->person = sign_in_vouched(call->store, vouched, &error);
+        else if (token)
+            call->person = sign_in_person(call->store, token, clock_now(), &error);
+        if (error && !g_error_matches(error, FAIL, FAIL_MISSING) && !g_error_matches(error, FAIL, FAIL_NEVER)) {
+            web_fail(call, error);
+            return false;
+        }
+        g_clear_error(&error);
+    }
+    call->person_known = true;
+    *person = call->person;
+    return true;
+}
+
+void web_set_session(WebCall *call, const char *token)
+{
+    bool secure = g_str_has_prefix(call->web->url, "https:");
+    g_autofree char *cookie = g_strdup_printf("%s=%s; Path=/; Max-Age=%d; HttpOnly; SameSite=Lax%s",
+                                              cookie_name(call->web), token ? token : "",
+                                              token ? (int)(SESSION_LIFE / CLOCK_SECOND) : 0, secure ? "; Secure" : "");
+    http_set_header(call->http, "Set-Cookie", cookie);
+}
+
+/* A form belongs to the session in which it was read. */
+static char *mark_about(const SignedIn *person)
+{
+    return g_strdup_printf("signed in %" G_GINT64_FORMAT " %s", person->session, person->address);
+}
+
+char *web_my_mark(WebCall *call, const SignedIn *person)
+{
+    g_autofree char *about = mark_about(person);
+    return form_mark_make(call->web->form_keys, about, clock_now());
+}
+
+bool web_my_mark_good(WebCall *call, const SignedIn *person)
+{
+    g_autofree char *about = mark_about(person);
+    return form_mark_good(call->web->form_keys, about, web_field(call, "mark"), clock_now());
+}
+
+/* ---- a call ---- */
 
 /* The address that a proxy of ours names last: a client may have written those before it, or a field before it. */
 static char *find_client(const Web *web, HttpCall *call)
 {
+    static bool told;
     const char *peer = http_peer(call), *named = http_header_last(call, "X-Forwarded-For");
-    if (!is_proxy(web, peer) || !named)
-        return strcmp(peer, "unix") == 0 || is_unknown_proxy(web, peer, named) ? NULL : g_strdup(peer);
+    const bool by_proxy = is_proxy(web, peer);
+    /* A proxy that [web] proxies does not name: then nobody knows who the client is, and counted by the proxy's address
+     * all visitors would be one. A client with a public address may write the field himself. */
+    const bool unknown = named && !by_proxy && strcmp(peer, "unix") != 0 && !ip_public_text(peer);
+    if (unknown && !told)
+        log_warn("requests with X-Forwarded-For come from %s, which [web] proxies does not name: visitors are not told "
+                 "apart, and limits for each network do not work",
+                 peer);
+    told |= unknown;
+    if (!by_proxy || !named)
+        return unknown || strcmp(peer, "unix") == 0 ? NULL : g_strdup(peer);
     const char *last = strrchr(named, ',');
     g_autofree char *client = g_strstrip(g_strdup(last ? last + 1 : named));
     return g_strdup(g_hostname_is_ip_address(client) ? client : peer);
@@ -523,13 +584,6 @@ static void web_free(Web *web)
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Web, web_free)
 
-/* "/lists" of "https://example.org/lists" */
-static const char *path_of_url(const char *url)
-{
-    const char *path = strchr(strstr(url, "://") + strlen("://"), '/');
-    return path ? path : "";
-}
-
 static bool web_start(Http *http, GError **error)
 {
     const Config *config = http_config(http);
@@ -540,7 +594,8 @@ static bool web_start(Http *http, GError **error)
     web->url = work_site_page(&web->site, "");
     if (!web->url) /* config check says so, too */
         return fail(error, FAIL_CONFIG, "[site] web_url is not set");
-    web->base = path_of_url(web->url);
+    const char *path = strchr(strstr(web->url, "://") + strlen("://"), '/');
+    web->base = path ? path : ""; /* "/lists" of "https://example.org/lists" */
     web->theme = theme_new(DATADIR "/web", config_string(config, SECTION, "directory"), error);
     web->spool = web->theme ? spool_open(config_string(config, "spool", "directory"), error) : NULL;
     if (!web->spool)

@@ -103,8 +103,6 @@ void web_set_session(WebCall *call, const char *token);
 char *web_my_mark(WebCall *call, const SignedIn *person);
 /* Does the form that was sent carry the mark of this session? */
 bool web_my_mark_good(WebCall *call, const SignedIn *person);
-/* Did the request come through a proxy of the site? */
-bool web_through_proxy(const WebCall *call);
 
 /* ---- answers ---- */
 
@@ -150,8 +148,11 @@ void web_missing(WebCall *call, GError *error);
  * time. The page says that they are UTC. */
 void web_set_time(json_t *view, const char *name, int64_t time);
 
-/* Return the view of a change that was made: "address", "told", and the days for which it can be undone. */
-json_t *web_made_view(const Subscription *made);
+/* Return the text in the language of the page, borrowed. */
+const char *web_say(const WebCall *call, const char *text);
+/* Return the day of a time (us), as "2026-12-20"; g_free(). */
+char *web_day(int64_t time);
+
 #define WEB_UNDO_DAYS ((int)(DEPARTURE_KEPT / (86400 * CLOCK_SECOND)))
 
 /* Answer with a file of a mail (mail/text/readable.h), to be saved and not to be shown; NULL: 404. masked: as strangers
@@ -166,7 +167,6 @@ bool old_pages_answer(WebCall *call, const char *path);
 /* ---- tables of routes, each of one file, that web.c knows ---- */
 
 extern const WebRoute web_files[]; /* they work without the database */
-extern const WebRoute web_lists[], web_links[], web_waiting[], web_archive[], web_archive_message[],
-    web_archive_search[], web_my[], web_my_person[];
-extern const WebRoute web_desk[], web_desk_settings[], web_desk_log[], web_desk_site[],
-    web_desk_members[], web_desk_rules[], web_desk_scheduled[], web_desk_templates[];
+extern const WebRoute web_lists[], web_waiting[], web_archive[], web_archive_search[], web_my[];
+extern const WebRoute web_desk[], web_desk_settings[], web_desk_log[], web_desk_site[], web_desk_members[],
+    web_desk_rules[], web_desk_templates[];

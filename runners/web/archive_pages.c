@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* The page of a message, which Archived-At names, and that of a thread; feeds; and mails and their files to be saved:
- * one mail, a thread as an mbox, a month as a compressed one. */
+/* The page of a message, which Archived-At names, and that of a thread; feeds; mails and their files to be saved: one
+ * mail, a thread as an mbox, a month as a compressed one. The first page of a list's archive, with its months and
+ * latest threads, and the page of a month. */
 #include <gio/gio.h>
 #include <string.h>
 
@@ -17,6 +18,86 @@
 #define PAGE 100       /* messages of a thread on a page */
 #define VIEW_SIZE 2000 /* bytes of a view without its text */
 #define DEEPEST 8      /* what is deeper is not set further in */
+
+/* ---- messages, and places between them ---- */
+
+/* Find the message that the second part of the path names by its hash; NULL: the call was answered. With shown, the
+ * call is answered (404 or 410) for a message that is hidden or removed; without, that message is returned. */
+static ArchiveMessage *find_message(const ArchiveReading *reading, bool shown)
+{
+    GError *error = NULL;
+    WebCall *call = reading->call;
+    if (!reading->found) {
+        web_missing(call, NULL);
+        return NULL;
+    }
+    g_autoptr(ArchiveMessage)
+        message = archive_index_message(reading->index, reading->found->number, call->args[1], &error);
+    if (!message) {
+        archive_fail(call, error);
+        return NULL;
+    }
+    if (!shown || message->state == ARCHIVE_SHOWN)
+        return g_steal_pointer(&message);
+    web_notice(call, message->state == ARCHIVE_REMOVED ? 410 : 404, "not_shown",
+               json_pack("{ss}", "note", message->note ? message->note : ""));
+    return NULL;
+}
+
+/* The bytes of the message; NULL: the call was answered. */
+static GBytes *load_message(const ArchiveReading *reading, const ArchiveMessage *message)
+{
+    GError *error = NULL;
+    GBytes *octets = archive_maildir_load(reading->call->web->archive->directory, reading->directory, message->file,
+                                          &error);
+    if (!octets)
+        archive_fail(reading->call, error);
+    return octets;
+}
+
+/* Write the place behind a row, where the next page begins, as in a link: "1764312000.HASH" (seconds); g_free(). */
+static char *place_text(int64_t date, const char *hash)
+{
+    return g_strdup_printf("%" G_GINT64_FORMAT ".%s", date / CLOCK_SECOND, hash);
+}
+
+/* Read a place that place_text() wrote. place->id becomes the id of the message, or with thread that of its thread.
+ * False: the text (may be NULL) is no place in this archive. */
+static bool read_place(const ArchiveReading *reading, const char *text, bool thread, ArchivePlace *place)
+{
+    const char *dot = text ? strchr(text, '.') : NULL;
+    int64_t seconds;
+    g_autofree char *number = dot ? g_strndup(text, (size_t)(dot - text)) : NULL;
+    if (!number || !reading->found ||
+        !g_ascii_string_to_signed(number, 10, 0, G_MAXINT64 / CLOCK_SECOND, &seconds, NULL))
+        return false;
+    g_autoptr(ArchiveMessage) message = archive_index_message(reading->index, reading->found->number, dot + 1, NULL);
+    if (!message)
+        return false;
+    *place = (ArchivePlace){.date = seconds * CLOCK_SECOND, .id = thread ? message->thread : message->id};
+    return true;
+}
+
+/* The view, as archive_line() makes it, of the message that began a thread. */
+static json_t *top_view(const ArchiveReading *reading, const ArchiveThread *thread)
+{
+    const ArchiveMessage top = {.hash = thread->hash,
+                                .subject = thread->subject,
+                                .name = thread->name,
+                                .address = thread->address,
+                                .date = thread->first,
+                                .state = thread->state};
+    return archive_line(reading, &top);
+}
+
+/* The month in the language of the page, "November 2026"; g_free(). */
+static char *month_title(const WebCall *call, int year, int month)
+{
+    static const char *const names[] = {N_("January"),   N_("February"), N_("March"),    N_("April"),
+                                        N_("May"),       N_("June"),     N_("July"),     N_("August"),
+                                        N_("September"), N_("October"),  N_("November"), N_("December")};
+    return g_strdup_printf("%s %d", web_say(call, names[(month - 1) % 12]), year);
+}
 
 /* ---- one message ---- */
 
@@ -89,11 +170,12 @@ static json_t *mail_view(const ArchiveReading *reading, const ArchiveMessage *me
     return view;
 }
 
-void archive_get_message(ArchiveReading *reading)
+/* Answer with the page of the message that the second part of the path names. */
+static void get_message(ArchiveReading *reading)
 {
     GError *error = NULL;
     guint at = 0;
-    g_autoptr(ArchiveMessage) message = archive_find(reading, true);
+    g_autoptr(ArchiveMessage) message = find_message(reading, true);
     if (!message)
         return;
     json_t *mail = mail_view(reading, message, &error);
@@ -148,11 +230,11 @@ static GPtrArray *flat_page(const ArchiveReading *reading, int64_t thread, char 
 {
     ArchivePage page = {.oldest_first = true, .limit = PAGE + 1};
     g_autofree char *after = web_query(reading->call, "after");
-    archive_place_read(reading, after, false, &page.behind);
+    read_place(reading, after, false, &page.behind);
     GPtrArray *messages = archive_index_thread_messages(reading->index, thread, &page, error);
     if (messages && messages->len > PAGE) {
         const ArchiveMessage *last = messages->pdata[PAGE - 1];
-        *next = archive_place_text(last->date, last->hash);
+        *next = place_text(last->date, last->hash);
         g_ptr_array_set_size(messages, PAGE);
     }
     return messages;
@@ -189,7 +271,7 @@ static void get_thread(WebCall *call)
     g_autofree char *how = web_query(call, "view"), *after = NULL;
     bool flat = g_strcmp0(how, "flat") == 0;
     g_auto(ArchiveReading) reading = {0};
-    g_autoptr(ArchiveMessage) message = archive_read(call, &reading) ? archive_find(&reading, false) : NULL;
+    g_autoptr(ArchiveMessage) message = archive_read(call, &reading) ? find_message(&reading, false) : NULL;
     if (!message)
         return;
     g_autoptr(ArchiveThread) thread = archive_index_thread(reading.index, message->thread, &error);
@@ -201,7 +283,7 @@ static void get_thread(WebCall *call)
         return;
     }
     json_t *view = archive_view(&reading, thread->state == ARCHIVE_SHOWN ? thread->subject : NULL);
-    json_object_set_new(view, "top", archive_top(&reading, thread));
+    json_object_set_new(view, "top", top_view(&reading, thread));
     json_object_set_new(view, "posts", json_integer(thread->posts));
     json_object_set_new(view, "flat", json_boolean(flat));
     json_object_set_new(view, "longer", json_boolean(!flat && thread->posts > ARCHIVE_PAGE_MAX));
@@ -254,7 +336,7 @@ static void get_thread_feed(WebCall *call)
     GError *error = NULL;
     const ArchivePage page = {.limit = FEED};
     g_auto(ArchiveReading) reading = {0};
-    g_autoptr(ArchiveMessage) message = archive_read(call, &reading) ? archive_find(&reading, true) : NULL;
+    g_autoptr(ArchiveMessage) message = archive_read(call, &reading) ? find_message(&reading, true) : NULL;
     if (!message)
         return;
     g_autoptr(GPtrArray) messages = archive_index_thread_messages(reading.index, message->thread, &page, &error);
@@ -300,8 +382,8 @@ static void set_name(WebCall *call, const char *name)
 static void get_raw(WebCall *call)
 {
     g_auto(ArchiveReading) reading = {0};
-    g_autoptr(ArchiveMessage) message = archive_read(call, &reading) ? archive_find(&reading, true) : NULL;
-    g_autoptr(GBytes) octets = message ? archive_load(&reading, message) : NULL;
+    g_autoptr(ArchiveMessage) message = archive_read(call, &reading) ? find_message(&reading, true) : NULL;
+    g_autoptr(GBytes) octets = message ? load_message(&reading, message) : NULL;
     if (!octets)
         return;
     GString *text = g_string_new(NULL);
@@ -321,8 +403,8 @@ static void get_file(WebCall *call)
 {
     size_t number;
     g_auto(ArchiveReading) reading = {0};
-    g_autoptr(ArchiveMessage) message = archive_read(call, &reading) ? archive_find(&reading, true) : NULL;
-    g_autoptr(GBytes) octets = message ? archive_load(&reading, message) : NULL;
+    g_autoptr(ArchiveMessage) message = archive_read(call, &reading) ? find_message(&reading, true) : NULL;
+    g_autoptr(GBytes) octets = message ? load_message(&reading, message) : NULL;
     if (!octets)
         return;
     g_autoptr(Readable) mail = readable_new(octets, 0);
@@ -495,14 +577,15 @@ static void get_thread_mails(WebCall *call)
 {
     const ArchivePage page = {0};
     g_auto(ArchiveReading) reading = {0};
-    g_autoptr(ArchiveMessage) message = archive_read(call, &reading) ? archive_find(&reading, false) : NULL;
+    g_autoptr(ArchiveMessage) message = archive_read(call, &reading) ? find_message(&reading, false) : NULL;
     if (!message)
         return;
     g_autofree char *name = g_strconcat(message->hash, ".mbox", NULL);
     stream_mails(&reading, message->thread, &page, name);
 }
 
-void archive_get_month_mails(ArchiveReading *reading, int64_t from, int64_t to)
+/* Answer with the messages dated from `from` to before `to`, as a compressed mbox. */
+static void get_month_mails(ArchiveReading *reading, int64_t from, int64_t to)
 {
     const ArchivePage page = {.from = from, .to = to};
     if (!reading->found) {
@@ -513,12 +596,238 @@ void archive_get_month_mails(ArchiveReading *reading, int64_t from, int64_t to)
     stream_mails(reading, 0, &page, name);
 }
 
-const WebRoute web_archive_message[] = {
+#define THREADS 40       /* on a page */
+#define MESSAGES 200     /* of a month on a page */
+#define CHART_MONTHS 120 /* the last ten years */
+#define CHART_LEAST 36   /* so that a few months do not look like many */
+#define CHART_HEIGHT 48
+#define CHART_STEP 4 /* between two bars */
+
+/* ---- months ---- */
+
+/* Set "months": by year, the newest first. */
+static void set_months(const ArchiveReading *reading, json_t *view, const GArray *months)
+{
+    json_t *years = json_array(), *own = NULL;
+    int year = 0;
+    for (guint i = months->len; i-- > 0;) {
+        const ArchiveMonth *month = &g_array_index(months, ArchiveMonth, i);
+        if (month->year != year) {
+            own = json_array();
+            json_array_append_new(years, json_pack("{si so}", "year", month->year, "months", own));
+            year = month->year;
+        }
+        char place[32];
+        g_snprintf(place, sizeof(place), "%04d-%02d", month->year, month->month);
+        g_autofree char *name = month_title(reading->call, month->year, month->month);
+        *strrchr(name, ' ') = '\0';
+        json_array_append_new(
+            own, json_pack("{ss ss sI}", "place", place, "month", name, "posts", (json_int_t)month->posts));
+    }
+    json_object_set_new(view, "years", years);
+}
+
+static int month_number(const ArchiveMonth *month)
+{
+    return month->year * 12 + month->month - 1;
+}
+
+/* Set "chart": a bar for each month in which something was posted, of the last CHART_MONTHS. */
+static void set_chart(json_t *view, const GArray *months)
+{
+    int64_t most = 0;
+    if (months->len < 2)
+        return;
+    json_t *bars = json_array();
+    int last = month_number(&g_array_index(months, ArchiveMonth, months->len - 1));
+    int first = MAX(month_number(&g_array_index(months, ArchiveMonth, 0)), last - CHART_MONTHS + 1);
+    first = MIN(first, last - CHART_LEAST + 1);
+    for (guint i = 0; i < months->len; i++)
+        if (month_number(&g_array_index(months, ArchiveMonth, i)) >= first)
+            most = MAX(most, g_array_index(months, ArchiveMonth, i).posts);
+    for (guint i = 0; i < months->len; i++) {
+        const ArchiveMonth *month = &g_array_index(months, ArchiveMonth, i);
+        int height = (int)MAX(month->posts * CHART_HEIGHT / MAX(most, 1), 1);
+        if (month_number(month) >= first)
+            json_array_append_new(bars, json_pack("{si si si}", "x", (month_number(month) - first) * CHART_STEP, "y",
+                                                  CHART_HEIGHT - height, "height", height));
+    }
+    json_object_set_new(
+        view, "chart",
+        json_pack("{si si so}", "width", (last - first + 1) * CHART_STEP, "height", CHART_HEIGHT, "bars", bars));
+}
+
+/* ---- threads ---- */
+
+/* Set "threads", the latest behind `before` (may be NULL), and "older". */
+static bool set_threads(const ArchiveReading *reading, json_t *view, const char *before, GError **error)
+{
+    ArchivePage page = {.limit = THREADS + 1};
+    json_t *lines = json_array();
+    read_place(reading, before, true, &page.behind);
+    g_autoptr(GPtrArray) threads = archive_index_threads(reading->index, reading->found->number, &page, error);
+    json_object_set_new(view, "threads", lines);
+    if (!threads)
+        return false;
+    for (guint i = 0; i < MIN(threads->len, THREADS); i++) {
+        const ArchiveThread *thread = threads->pdata[i];
+        json_t *line = top_view(reading, thread);
+        web_set_time(line, "last", thread->last);
+        json_object_set_new(line, "posts", json_integer(thread->posts));
+        json_object_set_new(line, "answered", json_boolean(thread->posts > 1));
+        json_array_append_new(lines, line);
+    }
+    if (threads->len > THREADS) {
+        const ArchiveThread *last = threads->pdata[THREADS - 1];
+        g_autofree char *place = place_text(last->last, last->hash);
+        json_object_set_new(view, "older", json_string(place));
+    }
+    return true;
+}
+
+/* The page of a list; ?before=PLACE for the next threads. */
+static void get_archive(WebCall *call)
+{
+    GError *error = NULL;
+    g_auto(ArchiveReading) reading = {0};
+    if (!archive_read(call, &reading))
+        return;
+    g_autofree char *before = web_query(call, "before");
+    json_t *view = archive_view(&reading, NULL);
+    json_object_set_new(view, "first_page", json_boolean(!before));
+    if (reading.found) {
+        g_autoptr(GArray) months = archive_index_months(reading.index, reading.found->number, &error);
+        if (!months || !set_threads(&reading, view, before, &error)) {
+            json_decref(view);
+            archive_fail(call, error);
+            return;
+        }
+        json_object_set_new(view, "posts", json_integer(reading.found->posts));
+        set_months(&reading, view, months);
+        set_chart(view, months);
+    }
+    archive_page(&reading, "archive", view);
+}
+
+/* ---- a month ---- */
+
+static int64_t month_begin(int year, int month)
+{
+    g_autoptr(GDateTime) begin = g_date_time_new_utc(year + (month - 1) / 12, (month - 1) % 12 + 1, 1, 0, 0, 0);
+    return begin ? g_date_time_to_unix(begin) * CLOCK_SECOND : 0;
+}
+
+static void set_month(json_t *view, const char *name, const WebCall *call, int number)
+{
+    char place[32];
+    g_snprintf(place, sizeof(place), "%04d-%02d", number / 12, number % 12 + 1);
+    g_autofree char *title = month_title(call, number / 12, number % 12 + 1);
+    json_object_set_new(view, name, json_pack("{ss ss}", "place", place, "title", title));
+}
+
+/* Set "days" of {day, messages} from messages by date, and "later" when the page does not hold all. */
+static void set_days(const ArchiveReading *reading, json_t *view, const GPtrArray *messages)
+{
+    json_t *days = json_array(), *own = NULL;
+    g_autofree char *day = g_strdup("");
+    for (guint i = 0; i < MIN(messages->len, MESSAGES); i++) {
+        json_t *line = archive_line(reading, messages->pdata[i]);
+        const char *date = json_string_value(json_object_get(line, "date"));
+        g_autofree char *its_day = g_strndup(date, strcspn(date, " "));
+        if (!g_str_equal(its_day, day)) {
+            own = json_array();
+            json_array_append_new(days, json_pack("{ss so}", "day", its_day, "messages", own));
+            g_free(day);
+            day = g_steal_pointer(&its_day);
+        }
+        json_object_set_new(line, "time", json_string(date + strcspn(date, " ")));
+        json_array_append_new(own, line);
+    }
+    json_object_set_new(view, "days", days);
+    if (messages->len > MESSAGES) {
+        const ArchiveMessage *last = messages->pdata[MESSAGES - 1];
+        g_autofree char *place = place_text(last->date, last->hash);
+        json_object_set_new(view, "later", json_string(place));
+    }
+}
+
+/* ?after=PLACE for the next messages. */
+static void get_month(ArchiveReading *reading, const ArchiveMonth *own)
+{
+    GError *error = NULL;
+    WebCall *call = reading->call;
+    if (!reading->found) {
+        web_missing(call, NULL);
+        return;
+    }
+    ArchivePage page = {.from = month_begin(own->year, own->month),
+                        .to = month_begin(own->year, own->month + 1),
+                        .oldest_first = true,
+                        .limit = MESSAGES + 1};
+    g_autofree char *after = web_query(call, "after"), *title = month_title(call, own->year, own->month);
+    read_place(reading, after, false, &page.behind);
+    g_autoptr(GPtrArray) messages = archive_index_messages(reading->index, reading->found->number, &page, &error);
+    g_autoptr(GArray) months = messages ? archive_index_months(reading->index, reading->found->number, &error) : NULL;
+    if (!months) {
+        archive_fail(call, error);
+        return;
+    }
+    json_t *view = archive_view(reading, title);
+    json_object_set_new(view, "month", json_string(title));
+    json_object_set_new(view, "place", json_string(call->args[1]));
+    int previous = 0, next = 0; /* months in which something was posted */
+    for (guint i = 0; i < months->len; i++) {
+        const ArchiveMonth *month = &g_array_index(months, ArchiveMonth, i);
+        int number = month_number(month);
+        if (number < month_number(own))
+            previous = number;
+        else if (number == month_number(own))
+            json_object_set_new(view, "posts", json_integer(month->posts));
+        else if (next == 0)
+            next = number;
+    }
+    if (previous > 0)
+        set_month(view, "previous", call, previous);
+    if (next > 0)
+        set_month(view, "next", call, next);
+    set_days(reading, view, messages);
+    archive_page(reading, "month", view);
+}
+
+/* Read "2026-11", with what must stand behind it. */
+static bool read_month(const char *text, const char *end, ArchiveMonth *month)
+{
+    for (int i = 0; i < 7; i++)
+        if (i == 4 ? text[i] != '-' : !g_ascii_isdigit(text[i]))
+            return false;
+    month->year = atoi(text);
+    month->month = atoi(text + 5);
+    return month->year >= 1970 && month->month >= 1 && month->month <= 12 && g_str_equal(text + 7, end);
+}
+
+/* "2026-11", "2026-11.mbox.gz", or a hash. */
+static void get_part(WebCall *call)
+{
+    ArchiveMonth month;
+    g_auto(ArchiveReading) reading = {0};
+    if (!archive_read(call, &reading))
+        return;
+    if (read_month(call->args[1], "", &month))
+        get_month(&reading, &month);
+    else if (read_month(call->args[1], ".mbox.gz", &month))
+        get_month_mails(&reading, month_begin(month.year, month.month), month_begin(month.year, month.month + 1));
+    else
+        get_message(&reading);
+}
+
+const WebRoute web_archive[] = {
     {"GET", "/archive/{}/atom", get_feed},
     {"GET", "/archive/{}/{}/thread", get_thread},
     {"GET", "/archive/{}/{}/atom", get_thread_feed},
     {"GET", "/archive/{}/{}/mbox", get_thread_mails},
     {"GET", "/archive/{}/{}/raw", get_raw},
     {"GET", "/archive/{}/{}/file/{}/{}", get_file},
+    {"GET", "/archive/{}", get_archive},
+    {"GET", "/archive/{}/{}", get_part},
     {.verb = NULL},
 };
