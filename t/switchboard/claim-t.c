@@ -205,13 +205,9 @@ static void test_release(Fixture *fixture, gconstpointer data)
     for (int poll = 0; poll < 2; poll++) {
         Wakeup wakeup = {.polls = poll, .poll_us = 1000};
         g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, wakeup, NULL);
-        g_autoptr(GPtrArray) entries = fixture_claim(inbox);
-        g_assert_cmpuint(entries->len, ==, 1);
-        g_assert_true(inbox_release(inbox, entries->pdata[0], 0, NULL)); /* as it was */
-        g_autoptr(GPtrArray) again = fixture_claim(inbox);
-        g_assert_cmpuint(again->len, ==, 1);
+        g_assert_true(inbox_release(inbox, fixture_claim_one(inbox), 0, NULL)); /* as it was */
         int64_t later = clock_now() + 3600 * CLOCK_SECOND;
-        g_assert_true(inbox_release(inbox, again->pdata[0], later, NULL));
+        g_assert_true(inbox_release(inbox, fixture_claim_one(inbox), later, NULL));
         g_assert_true(inbox_refresh(inbox, NULL));
         g_autoptr(GPtrArray) none = fixture_claim(inbox);
         g_assert_cmpuint(none->len, ==, 0);
@@ -258,10 +254,8 @@ static void test_damage(Fixture *fixture, gconstpointer data)
     octets[length / 2] ^= 1;
     g_assert_true(g_file_set_contents(path, octets, (gssize)length, NULL));
     g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
-    GPtrArray *entries = fixture_claim(inbox);
-    g_assert_cmpuint(entries->len, ==, 1);
-    g_assert_cmpstr(entry_text(entries->pdata[0]), ==, good);
-    free_entries(entries);
+    g_autoptr(Entry) entry = fixture_claim_one(inbox);
+    g_assert_cmpstr(entry_text(entry), ==, good);
     g_autofree char *corrupt = fixture_files(fixture, "corrupt", "");
     g_assert_cmpstr(corrupt, ==, file);
     g_autofree char *moved = fixture_file_path(fixture, "corrupt", corrupt);
@@ -322,11 +316,10 @@ static void test_by_hash(Fixture *fixture, gconstpointer data)
     for (int round = 0; round < 2; round++) {
         Wakeup wakeup = {.polls = round, .poll_us = CLOCK_SECOND};
         g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, wakeup, NULL);
-        g_autoptr(GPtrArray) entries = fixture_claim(inbox);
-        g_assert_cmpuint(entries->len, ==, 1);
-        EntryName name = *entry_name(entries->pdata[0]);
+        Entry *put_off = fixture_claim_one(inbox);
+        EntryName name = *entry_name(put_off);
         int64_t later = clock_now() + 3600 * CLOCK_SECOND;
-        g_assert_true(inbox_release(inbox, entries->pdata[0], later, NULL));
+        g_assert_true(inbox_release(inbox, put_off, later, NULL));
         g_autoptr(GPtrArray) none = fixture_claim(inbox);
         g_assert_cmpuint(none->len, ==, 0);
         int64_t expected[] = {later, 0, later + 1};
@@ -443,9 +436,7 @@ static void test_dropped_events(Fixture *fixture, gconstpointer data)
     for (int64_t i = 0; i <= most; i++)
         g_assert_cmpint(renameat(dir, i % 2 ? "other" : "one", dir, i % 2 ? "one" : "other"), ==, 0);
     g_free(fixture_store(fixture, "in", "text"));
-    g_autoptr(GPtrArray) claimed = fixture_claim(inbox);
-    g_assert_cmpuint(claimed->len, ==, 1);
-    entry_free(claimed->pdata[0]);
+    entry_free(fixture_claim_one(inbox));
 }
 
 #define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)

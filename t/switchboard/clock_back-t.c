@@ -43,9 +43,7 @@ static void put_off(Fixture *fixture, const char *message)
 {
     g_free(fixture_store(fixture, "in", message));
     g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
-    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
-    g_assert_cmpuint(entries->len, ==, 1);
-    g_assert_true(inbox_release(inbox, entries->pdata[0], clock_now() + HOUR, NULL));
+    g_assert_true(inbox_release(inbox, fixture_claim_one(inbox), clock_now() + HOUR, NULL));
 }
 
 /* Known before the clock was set, found by an event after it, and found by a start; each with one that was put off. */
@@ -110,9 +108,7 @@ static void run_hop(Fixture *fixture)
     g_autoptr(Hop) hop = hop_new(fixture->spool);
     g_assert_true(hop_commit(hop, &outcome, 1, NULL));
     g_autoptr(Inbox) next = fixture_inbox(fixture, "digest");
-    g_autoptr(GPtrArray) children = fixture_claim(next);
-    g_assert_cmpuint(children->len, ==, 1);
-    g_assert_true(inbox_release(next, children->pdata[0], clock_now() + HOUR, NULL));
+    g_assert_true(inbox_release(next, fixture_claim_one(next), clock_now() + HOUR, NULL));
     expect(next, "");
     Entry *entry = inbox_claim_hash(next, draft_name(outcome->drafts->pdata[0])->hash, 0, NULL);
     g_assert_nonnull(entry);

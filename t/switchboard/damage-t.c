@@ -53,9 +53,7 @@ static void take(Fixture *fixture, const char *what, const char *queue)
 static void hop(Fixture *fixture, const char *queue, const char *const *into, const char *const *addresses)
 {
     g_autoptr(Inbox) inbox = fixture_inbox(fixture, queue);
-    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
-    g_assert_cmpuint(entries->len, ==, 1);
-    g_autoptr(Outcome) outcome = outcome_new(entries->pdata[0]);
+    g_autoptr(Outcome) outcome = outcome_new(fixture_claim_one(inbox));
     for (int i = 0; into[i]; i++) {
         Draft *draft = draft_from_entry(into[i], outcome->parent);
         if (i == 0 && addresses)

@@ -12,22 +12,6 @@
 
 static const char *const three[] = {"anne@example.com", "bart@example.com", "cris@example.org", NULL};
 
-static Entry *open_only(Fixture *fixture, const char *queue)
-{
-    g_autoptr(GError) error = NULL;
-    g_autofree char *file = fixture_files(fixture, queue, ".msg");
-    Entry *entry = entry_open(spool_queue(fixture->spool, queue, NULL), file, &error);
-    g_assert_no_error(error);
-    return entry;
-}
-
-static void store(Fixture *fixture, Draft *draft)
-{
-    Intake intake = {.draft = draft};
-    g_assert_true(intake_store(fixture->spool, &intake, 1, false));
-    draft_free(draft);
-}
-
 static char *states(Entry *entry)
 {
     GString *text = g_string_new(NULL);
@@ -42,8 +26,8 @@ static void test_round_trip(Fixture *fixture, gconstpointer data)
     Draft *draft = fixture_draft("out", "test.example.com", "Subject: x\r\n\r\nbody\r\n");
     meta_set_string(draft_meta(draft), "note", "gr\u00fc\u00dfe \"quoted\"");
     fixture_add_recipients(draft, three);
-    store(fixture, draft);
-    g_autoptr(Entry) entry = open_only(fixture, "out");
+    fixture_put(fixture, draft);
+    g_autoptr(Entry) entry = fixture_open(fixture, "out");
     g_autoptr(GBytes) message = entry_message(entry);
     g_assert_cmpmem(g_bytes_get_data(message, NULL), g_bytes_get_size(message), "Subject: x\r\n\r\nbody\r\n", 20);
     g_assert_cmpstr(entry_list(entry), ==, "test.example.com");
@@ -70,10 +54,10 @@ static void test_from_file(Fixture *fixture, gconstpointer data)
     draft_share_message(other, draft);
     fixture_add_recipients(draft, three);
     g_assert_cmpuint(draft_message_length(draft), ==, 600001);
-    store(fixture, draft);
-    store(fixture, other);
+    fixture_put(fixture, draft);
+    fixture_put(fixture, other);
     for (int at = 0; at < 2; at++) {
-        g_autoptr(Entry) entry = open_only(fixture, at == 0 ? "out" : "in");
+        g_autoptr(Entry) entry = fixture_open(fixture, at == 0 ? "out" : "in");
         g_autoptr(GBytes) message = entry_message(entry);
         g_assert_cmpmem(g_bytes_get_data(message, NULL), g_bytes_get_size(message), text, 600001);
         Recipient recipient = {0};
@@ -85,15 +69,15 @@ static void test_marks(Fixture *fixture, gconstpointer data)
 {
     Draft *draft = fixture_draft("out", "t", "m");
     fixture_add_recipients(draft, three);
-    store(fixture, draft);
+    fixture_put(fixture, draft);
     g_autoptr(GError) error = NULL;
-    g_autoptr(Entry) entry = open_only(fixture, "out");
+    g_autoptr(Entry) entry = fixture_open(fixture, "out");
     size_t offsets[] = {0, strlen(three[0]) + 2 + strlen(three[1]) + 2};
     g_assert_true(entry_mark(entry, offsets, 2, RECIPIENT_DONE, &error));
     g_assert_true(entry_sync_marks(entry, &error));
     g_autofree char *seen = states(entry);
     g_assert_cmpstr(seen, ==, "D D");
-    g_autoptr(Entry) again = open_only(fixture, "out"); /* still verifies */
+    g_autoptr(Entry) again = fixture_open(fixture, "out"); /* still verifies */
     g_autofree char *reread = states(again);
     g_assert_cmpstr(reread, ==, "D D");
     g_assert_true(entry_mark(again, offsets + 1, 1, RECIPIENT_BOUNCED, &error));
@@ -110,8 +94,8 @@ static void test_large(Fixture *fixture, gconstpointer data)
         addresses[i] = g_strdup_printf("member%zu@example.com", i);
     Draft *draft = fixture_draft("out", "t", "large");
     fixture_add_recipients(draft, (const char *const *)addresses);
-    store(fixture, draft);
-    g_autoptr(Entry) entry = open_only(fixture, "out");
+    fixture_put(fixture, draft);
+    g_autoptr(Entry) entry = fixture_open(fixture, "out");
     g_autoptr(GArray) offsets = g_array_new(FALSE, FALSE, sizeof(size_t));
     Recipient recipient = {0};
     size_t seen = 0;
@@ -125,7 +109,7 @@ static void test_large(Fixture *fixture, gconstpointer data)
     g_autofree char *marked = states(entry);
     for (size_t i = 0; i < count; i++)
         g_assert_cmpint(marked[i], ==, i % 2 == 0 ? RECIPIENT_DONE : RECIPIENT_TODO);
-    g_autoptr(Entry) again = open_only(fixture, "out");
+    g_autoptr(Entry) again = fixture_open(fixture, "out");
     g_autofree char *reread = states(again);
     g_assert_cmpstr(reread, ==, marked);
     for (size_t i = 0; i < count; i++)
@@ -141,14 +125,21 @@ static char *stored_octets(Fixture *fixture, char **file, size_t *length)
     return octets;
 }
 
-static bool opens(Fixture *fixture, const char *file, const char *octets, size_t length)
+/* Open the entry when its file in out has these octets, or its head alone; NULL where it is damaged. */
+static Entry *open_octets(Fixture *fixture, bool head, const char *file, const char *octets, size_t length)
 {
     g_autofree char *path = fixture_file_path(fixture, "out", file);
     g_assert_true(g_file_set_contents(path, octets, (gssize)length, NULL));
     g_autoptr(GError) error = NULL;
-    g_autoptr(Entry) entry = entry_open(spool_queue(fixture->spool, "out", NULL), file, &error);
+    Entry *entry = (head ? entry_open_head : entry_open)(spool_queue(fixture->spool, "out", NULL), file, &error);
     if (!entry)
         g_assert_error(error, FAIL, FAIL_NEVER);
+    return entry;
+}
+
+static bool opens(Fixture *fixture, const char *file, const char *octets, size_t length)
+{
+    g_autoptr(Entry) entry = open_octets(fixture, false, file, octets, length);
     return entry != NULL;
 }
 
@@ -158,7 +149,7 @@ static void test_damage(Fixture *fixture, gconstpointer data)
 {
     Draft *draft = fixture_draft("out", "t", "a message");
     fixture_add_recipients(draft, three);
-    store(fixture, draft);
+    fixture_put(fixture, draft);
     g_autofree char *file = NULL;
     size_t length;
     g_autofree char *octets = stored_octets(fixture, &file, &length);
@@ -181,14 +172,14 @@ static void test_damage(Fixture *fixture, gconstpointer data)
 
 static void test_crash_count(Fixture *fixture, gconstpointer data)
 {
-    store(fixture, fixture_draft("out", "t", "m"));
-    g_autoptr(Entry) entry = open_only(fixture, "out");
+    fixture_put(fixture, fixture_draft("out", "t", "m"));
+    g_autoptr(Entry) entry = fixture_open(fixture, "out");
     g_assert_cmpuint(entry_crashes(entry), ==, 0);
     g_assert_true(entry_begin_work(entry, NULL));
-    g_autoptr(Entry) during = open_only(fixture, "out");
+    g_autoptr(Entry) during = fixture_open(fixture, "out");
     g_assert_cmpuint(entry_crashes(during), ==, 1);
     g_assert_true(entry_end_work(entry, NULL));
-    g_autoptr(Entry) after = open_only(fixture, "out");
+    g_autoptr(Entry) after = fixture_open(fixture, "out");
     g_assert_cmpuint(entry_crashes(after), ==, 0);
 }
 
@@ -220,7 +211,7 @@ static void test_meta_limit(Fixture *fixture, gconstpointer data)
             g_assert_error(intake.error, FAIL, FAIL_NEVER);
         g_clear_error(&intake.error);
         draft_free(draft);
-        g_autoptr(Entry) entry = open_only(fixture, "in");
+        g_autoptr(Entry) entry = fixture_open(fixture, "in");
         g_assert_nonnull(entry);
     }
 }
@@ -234,9 +225,7 @@ static void test_clock_back(Fixture *fixture, gconstpointer data)
         g_assert_cmpint(clock_unique(), >, clock_now());
         g_free(fixture_store(fixture, "in", "m"));
         g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
-        g_autoptr(GPtrArray) entries = fixture_claim(inbox);
-        g_assert_cmpuint(entries->len, ==, 1);
-        entry_free(entries->pdata[0]);
+        entry_free(fixture_claim_one(inbox));
         return;
     }
     g_autofree char *file = g_build_filename(fixture->path, "offset", NULL);
@@ -247,12 +236,18 @@ static void test_clock_back(Fixture *fixture, gconstpointer data)
     g_test_trap_assert_passed();
 }
 
-/* The name is the one the header describes, with and without a shard key. */
-static void test_name(Fixture *fixture, gconstpointer data)
+static Draft *seventh_draft(void)
 {
     Draft *draft = fixture_draft("in", "l", "m");
     meta_set_integer(draft_meta(draft), META_ARRIVAL, 1700000000000001);
     meta_set_integer(draft_meta(draft), META_ORDINAL, 7);
+    return draft;
+}
+
+/* The name is the one the header describes, with and without a shard key. */
+static void test_name(Fixture *fixture, gconstpointer data)
+{
+    Draft *draft = seventh_draft();
     static const char hashed[] = "m\0l\0" "1700000000000001\0" "7";
     g_autofree char *plain = g_compute_checksum_for_data(G_CHECKSUM_SHA1, (const guchar *)hashed, sizeof hashed - 1);
     g_autofree char *shard = g_compute_checksum_for_string(G_CHECKSUM_SHA1, "example.com", -1);
@@ -261,27 +256,14 @@ static void test_name(Fixture *fixture, gconstpointer data)
     g_assert_true(g_str_has_suffix(text, plain));
     g_assert_true(g_str_has_prefix(text, "1700000000.000001+"));
     draft_free(draft);
-    draft = fixture_draft("in", "l", "m");
-    meta_set_integer(draft_meta(draft), META_ARRIVAL, 1700000000000001);
-    meta_set_integer(draft_meta(draft), META_ORDINAL, 7);
+    draft = seventh_draft();
     meta_set_string(draft_meta(draft), META_SHARD, "example.com");
     name_format(draft_name(draft), text);
     g_assert_cmpmem(text + 18, 8, shard, 8);
     g_assert_cmpstr(text + 26, ==, plain + 8);
-    store(fixture, draft);
-    g_autoptr(Entry) entry = open_only(fixture, "in");
+    fixture_put(fixture, draft);
+    g_autoptr(Entry) entry = fixture_open(fixture, "in");
     g_assert_nonnull(entry);
-}
-
-static Entry *open_head(Fixture *fixture, const char *file, const char *octets, size_t length)
-{
-    g_autofree char *path = fixture_file_path(fixture, "out", file);
-    g_assert_true(g_file_set_contents(path, octets, (gssize)length, NULL));
-    g_autoptr(GError) error = NULL;
-    Entry *entry = entry_open_head(spool_queue(fixture->spool, "out", NULL), file, &error);
-    if (!entry)
-        g_assert_error(error, FAIL, FAIL_NEVER);
-    return entry;
 }
 
 /* Of the head alone, damage of the head is found, and that of the message is not. */
@@ -289,21 +271,21 @@ static void test_head(Fixture *fixture, gconstpointer data)
 {
     Draft *draft = fixture_draft("out", "cats", "a message");
     fixture_add_recipients(draft, three);
-    store(fixture, draft);
+    fixture_put(fixture, draft);
     g_autofree char *file = NULL;
     size_t length;
     g_autofree char *octets = stored_octets(fixture, &file, &length);
-    g_autoptr(Entry) entry = open_head(fixture, file, octets, length);
+    g_autoptr(Entry) entry = open_octets(fixture, true, file, octets, length);
     g_autofree char *seen = states(entry);
     g_assert_cmpstr(seen, ==, "   ");
     g_assert_cmpstr(entry_list(entry), ==, "cats");
     g_assert_cmpint(entry_arrival(entry), ==, entry_name(entry)->due);
     for (size_t cut = 0; cut < length; cut++)
-        g_assert_null(open_head(fixture, file, octets, cut));
+        g_assert_null(open_octets(fixture, true, file, octets, cut));
     size_t message = (size_t)(g_strstr_len(octets, (gssize)length, "a message") - octets);
     for (size_t at = 0; at < length; at++) {
         octets[at] ^= 0x40;
-        g_autoptr(Entry) damaged = open_head(fixture, file, octets, length);
+        g_autoptr(Entry) damaged = open_octets(fixture, true, file, octets, length);
         octets[at] ^= 0x40;
         g_assert_cmpint(damaged != NULL, ==, at >= message);
     }

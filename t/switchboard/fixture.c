@@ -80,6 +80,13 @@ char *fixture_store(Fixture *fixture, const char *queue, const char *message)
     return text;
 }
 
+void fixture_put(Fixture *fixture, Draft *draft)
+{
+    Intake intake = {.draft = draft};
+    g_assert_true(intake_store(fixture->spool, &intake, 1, false));
+    draft_free(draft);
+}
+
 Inbox *fixture_inbox(Fixture *fixture, const char *queue)
 {
     g_autoptr(GError) error = NULL;
@@ -96,6 +103,44 @@ GPtrArray *fixture_claim(Inbox *inbox)
     g_assert_true(inbox_claim(inbox, 1000, false, entries, &error));
     g_assert_no_error(error);
     return entries;
+}
+
+Entry *fixture_claim_one(Inbox *inbox)
+{
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_assert_cmpuint(entries->len, ==, 1);
+    return entries->pdata[0];
+}
+
+Entry *fixture_open(Fixture *fixture, const char *queue)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *file = fixture_files(fixture, queue, ".msg");
+    Entry *entry = entry_open(spool_queue(fixture->spool, queue, NULL), file, &error);
+    g_assert_no_error(error);
+    return entry;
+}
+
+char *fixture_text(Entry *entry)
+{
+    g_autoptr(GBytes) octets = entry_message(entry);
+    return g_strndup(g_bytes_get_data(octets, NULL), g_bytes_get_size(octets));
+}
+
+void fixture_lose(Fixture *fixture, const char *queue, const char *suffix)
+{
+    g_autofree char *file = fixture_files(fixture, queue, suffix);
+    g_autofree char *path = fixture_file_path(fixture, queue, file);
+    g_assert_cmpint(g_unlink(path), ==, 0);
+}
+
+RecoverReport fixture_recover(Fixture *fixture, const char *queue, bool thorough)
+{
+    RecoverReport report = {0};
+    g_autoptr(GError) error = NULL;
+    g_assert_true(recover_slice(spool_queue(fixture->spool, queue, NULL), (Slice){0, 1}, thorough, &report, &error));
+    g_assert_no_error(error);
+    return report;
 }
 
 static gint compare(gconstpointer a, gconstpointer b)
@@ -142,4 +187,33 @@ void fixture_set_state(Fixture *fixture, const char *from, const char *to)
     g_autofree char *old = fixture_file_path(fixture, "in", file);
     g_autofree char *new = fixture_file_path(fixture, "in", wanted);
     g_assert_cmpint(g_rename(old, new), ==, 0);
+}
+
+typedef struct Record {
+    GString *calls;
+    FsCall call;
+    int others, error;
+} Record;
+
+static Record recording;
+
+static int record(const FsEvent *event, void *data)
+{
+    static const char letters[] = "cwptrumfd";
+    Record *log = data;
+    g_string_append_c(log->calls, letters[event->call]);
+    return log->error && event->call == log->call && log->others-- == 0 ? log->error : 0;
+}
+
+void fixture_record(FsCall call, int others, int error)
+{
+    GString *calls = recording.calls ? recording.calls : g_string_new(NULL);
+    recording = (Record){g_string_truncate(calls, 0), call, others, error};
+    fs_set_hook(record, &recording);
+}
+
+const char *fixture_recorded(void)
+{
+    fs_set_hook(NULL, NULL);
+    return recording.calls->str;
 }

@@ -118,9 +118,7 @@ static void test_inbox(Fixture *fixture, gconstpointer data)
     g_assert_null(inbox_open(fixture->spool, "in", (Slice){0, 1}, wakeup, NULL));
     move(fixture, "Elsewhere", "in");
     g_assert_true(inbox_refresh(inbox, NULL));
-    GPtrArray *entries = fixture_claim(inbox);
-    g_assert_cmpuint(entries->len, ==, 1);
-    g_assert_true(inbox_release(inbox, entries->pdata[0], 0, NULL));
+    g_assert_true(inbox_release(inbox, fixture_claim_one(inbox), 0, NULL));
     move(fixture, "in", "Elsewhere");
     g_assert_nonnull(spool_queue_again(fixture->spool, "in", NULL));
     g_assert_true(inbox_refresh(inbox, NULL));
@@ -170,10 +168,7 @@ static void test_start(Fixture *fixture, gconstpointer data)
         g_assert_cmpuint(fixture_claim(inbox)->len, ==, 0);
         g_free(fixture_store(fixture, "in", "new"));
         g_assert_true(inbox_refresh(inbox, NULL));
-        GPtrArray *entries = fixture_claim(inbox);
-        g_assert_cmpuint(entries->len, ==, 1);
-        g_autoptr(Outcome) outcome = outcome_new(entries->pdata[0]);
-        g_ptr_array_unref(entries);
+        g_autoptr(Outcome) outcome = outcome_new(fixture_claim_one(inbox));
         outcome_add(outcome, fixture_draft("archive", "t", "child"));
         g_autoptr(Hop) hop = hop_new(fixture->spool);
         g_assert_true(hop_commit(hop, &outcome, 1, NULL));

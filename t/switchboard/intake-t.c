@@ -15,34 +15,14 @@
 #include "t/switchboard/clock.h"
 #include "t/switchboard/fixture.h"
 
-/* The calls made, as letters: c create, w write, r rename, u unlink, f sync
- * file, d sync directory. */
-typedef struct Record {
-    GString *calls;
-    FsCall fail_call;
-    int countdown; /* of fail_call; the one that reaches 0 fails */
-    int error;
-} Record;
-
-static int record(const FsEvent *event, void *data)
-{
-    static const char letters[] = "cwptrumfd";
-    Record *log = data;
-    g_string_append_c(log->calls, letters[event->call]);
-    return log->error && event->call == log->fail_call && log->countdown-- == 0 ? log->error : 0;
-}
-
 /* T1, T2: the syncs come in the order that makes a 250 true. */
 static void test_stores(Fixture *fixture, gconstpointer data)
 {
     g_assert_nonnull(spool_queue(fixture->spool, "in", NULL));
-    g_autoptr(GString) calls = g_string_new(NULL);
-    Record log = {.calls = calls};
     Intake group[2] = {{.draft = fixture_draft("in", "t", "one")}, {.draft = fixture_draft("in", "t", "two")}};
-    fs_set_hook(record, &log);
+    fixture_record(FS_CREATE, 0, 0);
     g_assert_true(intake_store(fixture->spool, group, 2, false));
-    fs_set_hook(NULL, NULL);
-    g_assert_cmpstr(calls->str, ==, "cwwwcwwwffdrr");
+    g_assert_cmpstr(fixture_recorded(), ==, "cwwwcwwwffdrr");
     g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 2);
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 2);
     draft_free(group[0].draft);
@@ -59,12 +39,10 @@ static void test_faults(Fixture *fixture, gconstpointer data)
     g_assert_nonnull(spool_queue(fixture->spool, "in", NULL));
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         unsigned before = fixture_count(fixture, "in", ".msg");
-        g_autoptr(GString) calls = g_string_new(NULL);
-        Record log = {calls, cases[i].call, cases[i].countdown, ENOSPC};
         Intake group[2] = {{.draft = fixture_draft("in", "t", "one")}, {.draft = fixture_draft("in", "t", "two")}};
-        fs_set_hook(record, &log);
+        fixture_record(cases[i].call, cases[i].countdown, ENOSPC);
         g_assert_false(intake_store(fixture->spool, group, 2, false));
-        fs_set_hook(NULL, NULL);
+        fixture_recorded();
         unsigned failed = 0;
         for (int k = 0; k < 2; k++) {
             if (group[k].error) {
@@ -94,9 +72,7 @@ static void test_refused_rename(Fixture *fixture, gconstpointer data)
     fs_set_hook(refuse_changes, NULL);
     g_assert_true(intake_store(fixture->spool, group, 2, false));
     fs_set_hook(NULL, NULL);
-    RecoverReport report = {0};
-    g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
-    g_assert_cmpuint(report.completed, ==, 2);
+    g_assert_cmpuint(fixture_recover(fixture, "in", false).completed, ==, 2);
     g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 2);
     for (int i = 0; i < 2; i++) {
         g_assert_no_error(group[i].error);
@@ -105,16 +81,18 @@ static void test_refused_rename(Fixture *fixture, gconstpointer data)
 }
 
 /* A runner starts while the intake is about to rename, and takes the file in before it (R8). */
+static int recover_before(FsCall call, const FsEvent *event, Fixture *fixture)
+{
+    if (event->call == call) {
+        fs_set_hook(NULL, NULL);
+        g_assert_cmpuint(fixture_recover(fixture, "in", false).completed, ==, 1);
+    }
+    return 0;
+}
+
 static int recover_before_rename(const FsEvent *event, void *data)
 {
-    Fixture *fixture = data;
-    if (event->call != FS_RENAME)
-        return 0;
-    fs_set_hook(NULL, NULL);
-    RecoverReport report = {0};
-    g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
-    g_assert_cmpuint(report.completed, ==, 1);
-    return 0;
+    return recover_before(FS_RENAME, event, data);
 }
 
 static void test_recovery_is_faster(Fixture *fixture, gconstpointer data)
@@ -139,30 +117,11 @@ static Draft *fixed_draft(void)
 
 static void test_taken_name(Fixture *fixture, gconstpointer data)
 {
-    for (int i = 0; i < 3; i++) {
-        Intake intake = {.draft = fixed_draft()};
-        g_assert_true(intake_store(fixture->spool, &intake, 1, false));
-        draft_free(intake.draft);
-    }
+    for (int i = 0; i < 3; i++)
+        fixture_put(fixture, fixed_draft());
     g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 3);
     g_autofree char *files = fixture_files(fixture, "in", "");
     g_assert_nonnull(strstr(files, "1700000000.000003+"));
-}
-
-static void test_once(Fixture *fixture, gconstpointer data)
-{
-    for (int i = 0; i < 3; i++) {
-        Intake intake = {.draft = fixed_draft()};
-        g_assert_true(intake_store(fixture->spool, &intake, 1, true));
-        draft_free(intake.draft);
-        if (i == 1) { /* claimed counts as stored, too */
-            g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
-            g_autoptr(GPtrArray) entries = fixture_claim(inbox);
-            g_assert_cmpuint(entries->len, ==, 1);
-            entry_free(entries->pdata[0]);
-        }
-    }
-    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
 }
 
 static void store_fixed(Fixture *fixture)
@@ -172,12 +131,26 @@ static void store_fixed(Fixture *fixture)
     draft_free(intake.draft);
 }
 
+/* Claim the one entry, and let it go. */
+static void claim_and_die(Fixture *fixture)
+{
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    entry_free(fixture_claim_one(inbox));
+}
+
 static void put_off(Fixture *fixture)
 {
     g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
-    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
-    g_assert_cmpuint(entries->len, ==, 1);
-    g_assert_true(inbox_release(inbox, entries->pdata[0], 4000000000000000, NULL));
+    g_assert_true(inbox_release(inbox, fixture_claim_one(inbox), 4000000000000000, NULL));
+}
+
+static void test_once(Fixture *fixture, gconstpointer data)
+{
+    store_fixed(fixture);
+    store_fixed(fixture);
+    claim_and_die(fixture); /* claimed counts as stored, too */
+    store_fixed(fixture);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
 }
 
 /* The first try was stored by a process that died; since then a runner has put it back, due at another time. */
@@ -189,9 +162,7 @@ static void test_once_put_off(Fixture *fixture, gconstpointer data)
     store_fixed(fixture);
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
     /* By now it is done and gone; this process saw it. */
-    g_autofree char *file = fixture_files(fixture, "in", "");
-    g_autofree char *path = fixture_file_path(fixture, "in", file);
-    g_assert_cmpint(g_unlink(path), ==, 0);
+    fixture_lose(fixture, "in", "");
     store_fixed(fixture);
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 0);
     /* And knows it on when it has to look again, for another one. */
@@ -204,14 +175,7 @@ static void test_once_put_off(Fixture *fixture, gconstpointer data)
  * removes it, or takes what the second one has written. */
 static int recover_at_unlink(const FsEvent *event, void *data)
 {
-    Fixture *fixture = data;
-    if (event->call != FS_UNLINK)
-        return 0;
-    fs_set_hook(NULL, NULL);
-    RecoverReport report = {0};
-    g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
-    g_assert_cmpuint(report.completed, ==, 1);
-    return 0;
+    return recover_before(FS_UNLINK, event, data);
 }
 
 /* The same, and the runner claims it at once: its name is not in the way of what a second try would publish. */
@@ -220,10 +184,7 @@ static int recover_and_claim_at_unlink(const FsEvent *event, void *data)
     if (event->call != FS_UNLINK)
         return 0;
     recover_at_unlink(event, data);
-    g_autoptr(Inbox) inbox = fixture_inbox(data, "in");
-    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
-    g_assert_cmpuint(entries->len, ==, 1);
-    entry_free(entries->pdata[0]);
+    claim_and_die(data);
     return 0;
 }
 
@@ -271,9 +232,7 @@ static void test_once_put_off_by_the_living(Fixture *fixture, gconstpointer data
     store_and_die(fixture);
     if (data)
         store_and_die(fixture);
-    RecoverReport report = {0};
-    g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
-    g_assert_cmpuint(report.completed, ==, 1);
+    g_assert_cmpuint(fixture_recover(fixture, "in", false).completed, ==, 1);
     put_off(fixture);
     store_fixed(fixture);
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
@@ -320,17 +279,12 @@ static int begin_again_at_sync(const FsEvent *event, void *data)
 static void test_once_beside_recovery(Fixture *fixture, gconstpointer data)
 {
     store_and_die(fixture);
-    RecoverReport report = {0};
     fs_set_hook(begin_again_at_sync, fixture);
-    g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
-    g_assert_cmpuint(report.completed, ==, 0);
+    g_assert_cmpuint(fixture_recover(fixture, "in", false).completed, ==, 0);
     g_assert_cmpuint(fixture_count(fixture, "in", ".tmp"), ==, 1);
     store_fixed(fixture);
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
-    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
-    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
-    g_assert_cmpuint(entries->len, ==, 1);
-    entry_free(entries->pdata[0]);
+    claim_and_die(fixture);
 }
 
 #define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)

@@ -262,8 +262,7 @@ static void test_runner_was_faster(Fixture *fixture, gconstpointer data)
     g_autoptr(Inbox) inbox = fixture_inbox(fixture, "out"); /* knows both */
     g_autoptr(Operate) operate = operate_open(fixture->spool, false, done, &count, NULL);
     Entry *ours = operate_claim(operate, queue, &other, false, NULL);
-    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
-    g_assert_cmpuint(entries->len, ==, 1);
+    Entry *claimed = fixture_claim_one(inbox);
     g_assert_null(operate_claim(operate, queue, &name, false, &error));
     g_assert_error(error, FAIL, FAIL_MISSING);
     g_clear_error(&error);
@@ -272,11 +271,8 @@ static void test_runner_was_faster(Fixture *fixture, gconstpointer data)
     g_assert_error(error, FAIL, FAIL_MISSING);
     g_assert_cmpuint(fixture_count(fixture, "out", ".bak"), ==, 1);
     g_assert_true(operate_put_back(operate, ours, NULL) && operate_end(operate, NULL));
-    GPtrArray *rest = fixture_claim(inbox);
-    g_assert_cmpuint(rest->len, ==, 1);
-    entry_free(rest->pdata[0]);
-    entry_free(entries->pdata[0]);
-    g_ptr_array_unref(rest);
+    entry_free(fixture_claim_one(inbox));
+    entry_free(claimed);
 }
 
 static void test_damaged(Fixture *fixture, gconstpointer data)

@@ -32,15 +32,6 @@ static int stop_at(const FsEvent *event, void *data)
     return stop->countdown-- <= 0 ? EIO : 0;
 }
 
-static RecoverReport recover(Fixture *fixture, const char *queue)
-{
-    RecoverReport report = {0};
-    g_autoptr(GError) error = NULL;
-    g_assert_true(recover_slice(spool_queue(fixture->spool, queue, NULL), (Slice){0, 1}, true, &report, &error));
-    g_assert_no_error(error);
-    return report;
-}
-
 #define PARENTS_MAX 3
 
 /* Stores so many messages, claims them, and makes a hop with three children of each that stops, as if the
@@ -134,7 +125,7 @@ static void test_rolls_forward(Fixture *fixture, gconstpointer data)
     g_assert_true(hop_until(fixture, CALLS_COMMIT));
     g_assert_cmpuint(fixture_count(fixture, "in", ".done"), ==, 1);
     g_assert_cmpuint(total(fixture, ".tmp"), ==, 3);
-    RecoverReport report = recover(fixture, "in");
+    RecoverReport report = fixture_recover(fixture, "in", true);
     g_assert_cmpuint(report.rolled_forward, ==, 1);
     g_assert_cmpuint(total(fixture, ".msg"), ==, 3);
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 0);
@@ -144,7 +135,7 @@ static void test_rolls_forward_rest(Fixture *fixture, gconstpointer data)
 {
     g_assert_true(hop_until(fixture, CALLS_COMMIT + 2)); /* two of three are published */
     g_assert_cmpuint(total(fixture, ".msg"), ==, 2);
-    recover(fixture, "in");
+    fixture_recover(fixture, "in", true);
     g_assert_cmpuint(total(fixture, ".msg"), ==, 3);
     g_assert_cmpuint(total(fixture, ""), ==, 3);
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 0);
@@ -153,7 +144,7 @@ static void test_rolls_forward_rest(Fixture *fixture, gconstpointer data)
 static void test_rolls_back(Fixture *fixture, gconstpointer data)
 {
     g_assert_true(hop_until(fixture, CALLS_CHILDREN));
-    RecoverReport report = recover(fixture, "in");
+    RecoverReport report = fixture_recover(fixture, "in", true);
     g_assert_cmpuint(report.rolled_back, ==, 1);
     g_assert_cmpuint(total(fixture, ""), ==, 0);
     g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
@@ -168,9 +159,7 @@ static void test_rolls_back_other(Fixture *fixture, gconstpointer data)
     for (size_t i = 0; i < G_N_ELEMENTS(states); i++) {
         g_assert_true(hop_until(fixture, CALLS_CHILDREN));
         fixture_set_state(fixture, ".bak", states[i]);
-        RecoverReport report = {0};
-        g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
-        g_assert_cmpuint(report.strays, ==, 0);
+        g_assert_cmpuint(fixture_recover(fixture, "in", false).strays, ==, 0);
         g_assert_cmpuint(total(fixture, ""), ==, 0);
         g_assert_cmpuint(fixture_count(fixture, "in", then[i]), ==, 1);
         g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
@@ -200,18 +189,14 @@ static void test_takes_in(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(other.completed, ==, 0);
     g_assert_cmpuint(fixture_count(fixture, "in", ".tmp"), ==, 2);
     for (int round = 0; round < 2; round++) {
-        RecoverReport report = {0};
-        g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
-        g_assert_cmpuint(report.completed, ==, 1 - (unsigned)round);
+        g_assert_cmpuint(fixture_recover(fixture, "in", false).completed, ==, 1 - (unsigned)round);
         g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
         g_assert_cmpuint(fixture_count(fixture, "in", ".tmp"), ==, 1);
     }
     g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
-    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
-    g_assert_cmpuint(entries->len, ==, 1);
-    g_autoptr(GBytes) message = entry_message(entries->pdata[0]);
-    g_assert_cmpmem(g_bytes_get_data(message, NULL), g_bytes_get_size(message), "whole", 5);
-    entry_free(entries->pdata[0]);
+    g_autoptr(Entry) entry = fixture_claim_one(inbox);
+    g_autofree char *message = fixture_text(entry);
+    g_assert_cmpstr(message, ==, "whole");
 }
 
 /* R8. What the disk damaged after it was stored: in its head, in the middle, in its end line. */
@@ -312,9 +297,7 @@ static void test_takes_in_once(Fixture *fixture, gconstpointer data)
         g_autofree char *again = g_strconcat(path, ".tmp", NULL);
         memcpy(again + strlen(path) - 4, ".tmp", 5);
         g_assert_cmpint(g_rename(path, again), ==, 0);
-        RecoverReport report = {0};
-        g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
-        g_assert_cmpuint(report.completed, ==, 0);
+        g_assert_cmpuint(fixture_recover(fixture, "in", false).completed, ==, 0);
         g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
         g_assert_cmpuint(fixture_count(fixture, "in", then[i]), ==, 1);
         fixture_tear_down(fixture, NULL);
@@ -391,7 +374,7 @@ static void test_stray(Fixture *fixture, gconstpointer data)
     g_autofree char *file = fixture_files(fixture, "in", ".done");
     g_autofree char *path = fixture_file_path(fixture, "in", file);
     g_assert_cmpint(g_unlink(path), ==, 0);
-    RecoverReport report = recover(fixture, "in");
+    RecoverReport report = fixture_recover(fixture, "in", true);
     g_assert_cmpuint(report.strays, ==, 3);
     g_assert_cmpuint(total(fixture, ""), ==, 0);
     g_assert_cmpuint(fixture_count(fixture, "shunt", ".psv"), ==, 3);
@@ -487,7 +470,7 @@ static void test_preserves(Fixture *fixture, gconstpointer data)
     }
     bool durable = false;
     fs_set_hook(see_preserved, &durable);
-    RecoverReport report = recover(fixture, "in");
+    RecoverReport report = fixture_recover(fixture, "in", true);
     fs_set_hook(NULL, NULL);
     g_assert_true(durable);
     g_assert_cmpuint(report.preserved, ==, 1);

@@ -175,9 +175,7 @@ static void die_in(Fixture *fixture, Death death)
 {
     g_free(fixture_store(fixture, "in", "m"));
     g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
-    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
-    g_assert_cmpuint(entries->len, ==, 1);
-    g_autoptr(Outcome) outcome = outcome_new(entries->pdata[0]);
+    g_autoptr(Outcome) outcome = outcome_new(fixture_claim_one(inbox));
     for (int k = 0; queues[k]; k++)
         outcome_add(outcome, draft_from_entry(queues[k], outcome->parent));
     g_autoptr(Hop) hop = hop_new(fixture->spool);

@@ -69,12 +69,7 @@ static void set_state(Fixture *fixture, const char *suffix)
 /* Any runner's start will do. */
 static RecoverReport start_runner(Fixture *fixture)
 {
-    RecoverReport report = {0};
-    g_autoptr(GError) error = NULL;
-    Queue *queue = spool_queue(fixture->spool, "in", NULL);
-    g_assert_true(recover_slice(queue, (Slice){0, 1}, false, &report, &error));
-    g_assert_no_error(error);
-    return report;
+    return fixture_recover(fixture, "in", false);
 }
 
 /* OR2, in whatever state the parent is that is not decided. */
@@ -185,8 +180,7 @@ static int start_meanwhile(const FsEvent *event, void *data)
     if (event->call != FS_RENAME || !g_str_has_suffix(event->to, ".opd"))
         return 0;
     fs_set_hook(NULL, NULL);
-    RecoverReport report = {0};
-    g_assert_true(recover_slice(spool_queue(fixture->spool, "out", NULL), (Slice){0, 1}, true, &report, NULL));
+    fixture_recover(fixture, "out", true);
     g_assert_cmpuint(fixture_count(fixture, "out", ".opc"), ==, 1);
     g_assert_cmpuint(fixture_count(fixture, "hold", ".tmp"), ==, 1);
     return 0;
