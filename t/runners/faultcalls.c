@@ -15,7 +15,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/auto.h"
 
 enum { NO_SPACE, QUOTA, READ_ONLY, IO, PROCESS_FILES, SYSTEM_FILES, INTERRUPTED, SHORT };
 
@@ -40,21 +43,10 @@ BOTH(ssize_t, pread, (int fd, void *data, size_t length, off_t offset))
 BOTH(ssize_t, write, (int fd, const void *data, size_t length))
 BOTH(ssize_t, pwrite, (int fd, const void *data, size_t length, off_t offset))
 BOTH(ssize_t, writev, (int fd, const struct iovec *pieces, int count))
-BOTH(int, ftruncate, (int fd, off_t length))
-BOTH(int, renameat, (int from_fd, const char *from, int to_fd, const char *to))
-BOTH(int, renameat2, (int from_fd, const char *from, int to_fd, const char *to, unsigned flags))
 BOTH(int, unlinkat, (int fd, const char *name, int flags))
 BOTH(int, mkdirat, (int fd, const char *name, mode_t mode))
-BOTH(int, fsync, (int fd))
-BOTH(int, fdatasync, (int fd))
-BOTH(int, fstat, (int fd, struct stat *status))
-BOTH(int, fstatat, (int fd, const char *name, struct stat *status, int flags))
-BOTH(int, faccessat, (int fd, const char *name, int mode, int flags))
-BOTH(DIR *, fdopendir, (int fd))
-BOTH(struct dirent *, readdir, (DIR * directory))
-BOTH(int, inotify_init1, (int flags))
-BOTH(int, inotify_add_watch, (int fd, const char *path, uint32_t mask))
-BOTH(void *, mmap, (void *at, size_t size, int protection, int flags, int fd, off_t offset))
+int __real_fstat(int fd, struct stat *status);
+int __real_faccessat(int fd, const char *name, int mode, int flags);
 BOTH(GThreadPool *, g_thread_pool_new, (GFunc function, gpointer data, gint threads, gboolean alone, GError **error))
 BOTH(gboolean, g_thread_pool_push, (GThreadPool *pool, gpointer data, GError **error))
 BOTH(guint, g_thread_pool_unprocessed, (GThreadPool *pool))
@@ -72,6 +64,30 @@ void faults_begin(const FaultPlan *wanted, FaultReport *into)
     plan = *wanted;
     *into = (FaultReport){0};
     report = into;
+}
+
+bool fault_life_ended(const FaultLife *life, int code)
+{
+    return WIFEXITED(life->status) && WEXITSTATUS(life->status) == code;
+}
+
+FaultLife faults_live(const FaultPlan *wanted, FaultReport *into, int (*work)(const void *data), const void *data)
+{
+    auto_fd log = memfd_create("log", MFD_CLOEXEC), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    pid_t pid = fork();
+    g_assert_cmpint(pid, >=, 0);
+    if (pid == 0) {
+        dup2(log, STDERR_FILENO);
+        dup2(null, STDOUT_FILENO); /* GLib says there that it bails out; that is no result of this test */
+        faults_begin(wanted, into);
+        _exit(work(data));
+    }
+    FaultLife life = {0};
+    g_assert_cmpint(waitpid(pid, &life.status, 0), ==, pid);
+    off_t length = lseek(log, 0, SEEK_END);
+    life.log = g_malloc0((gsize)length + 1);
+    g_assert_cmpint(pread(log, life.log, (size_t)length, 0), ==, length);
+    return life;
 }
 
 bool faults_may_allocate(void)
@@ -224,21 +240,6 @@ ssize_t __wrap_writev(int fd, const struct iovec *pieces, int count)
     return __real_writev(fd, some, 2);
 }
 
-int __wrap_ftruncate(int fd, off_t length)
-{
-    return fails("ftruncate", fd, NULL, CHANGES | BIT(INTERRUPTED)) ? -1 : __real_ftruncate(fd, length);
-}
-
-int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to)
-{
-    return fails("renameat", from_fd, from, CHANGES) ? -1 : __real_renameat(from_fd, from, to_fd, to);
-}
-
-int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags)
-{
-    return fails("renameat2", from_fd, from, CHANGES) ? -1 : __real_renameat2(from_fd, from, to_fd, to, flags);
-}
-
 /* A missing file is missing on a read-only disk, too. */
 int __wrap_unlinkat(int fd, const char *name, int flags)
 {
@@ -250,56 +251,6 @@ int __wrap_mkdirat(int fd, const char *name, mode_t mode)
 {
     bool there = __real_faccessat(fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
     return !there && fails("mkdirat", fd, name, CHANGES) ? -1 : __real_mkdirat(fd, name, mode);
-}
-
-int __wrap_fsync(int fd)
-{
-    return fails("fsync", fd, NULL, CHANGES | BIT(INTERRUPTED)) ? -1 : __real_fsync(fd);
-}
-
-int __wrap_fdatasync(int fd)
-{
-    return fails("fdatasync", fd, NULL, CHANGES | BIT(INTERRUPTED)) ? -1 : __real_fdatasync(fd);
-}
-
-int __wrap_fstat(int fd, struct stat *status)
-{
-    return fails("fstat", fd, NULL, BIT(IO)) ? -1 : __real_fstat(fd, status);
-}
-
-int __wrap_fstatat(int fd, const char *name, struct stat *status, int flags)
-{
-    return fails("fstatat", fd, name, BIT(IO)) ? -1 : __real_fstatat(fd, name, status, flags);
-}
-
-int __wrap_faccessat(int fd, const char *name, int mode, int flags)
-{
-    return fails("faccessat", fd, name, BIT(IO)) ? -1 : __real_faccessat(fd, name, mode, flags);
-}
-
-DIR *__wrap_fdopendir(int fd)
-{
-    return fails("fdopendir", fd, NULL, BIT(IO)) ? NULL : __real_fdopendir(fd);
-}
-
-struct dirent *__wrap_readdir(DIR *directory)
-{
-    return fails("readdir", dirfd(directory), NULL, BIT(IO)) ? NULL : __real_readdir(directory);
-}
-
-int __wrap_inotify_init1(int flags)
-{
-    return fails("inotify_init1", -1, NULL, BIT(PROCESS_FILES)) ? -1 : __real_inotify_init1(flags);
-}
-
-int __wrap_inotify_add_watch(int fd, const char *path, uint32_t mask)
-{
-    return fails("inotify_add_watch", -1, NULL, BIT(NO_SPACE)) ? -1 : __real_inotify_add_watch(fd, path, mask);
-}
-
-void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
-{
-    return fails("mmap", fd, NULL, BIT(IO)) ? MAP_FAILED : __real_mmap(at, size, protection, flags, fd, offset);
 }
 
 /* No helpers: what is pushed is done at once, in order. */
@@ -330,3 +281,31 @@ guint __wrap_g_thread_pool_unprocessed(GThreadPool *pool)
     (void)pool;
     return 0; /* each was done when it was pushed */
 }
+
+/* Calls that fail or do all that they are asked to: what is called, on which directory or file and name in it, which
+ * errors it can have, and what it returns then. */
+#define FAILING(type, name, parameters, arguments, fd, file, possible, failure)      \
+    type __real_##name parameters;                                                   \
+    type __wrap_##name parameters;                                                   \
+    type __wrap_##name parameters                                                    \
+    {                                                                                \
+        return fails(#name, fd, file, possible) ? failure : __real_##name arguments; \
+    }
+FAILING(int, ftruncate, (int fd, off_t length), (fd, length), fd, NULL, CHANGES | BIT(INTERRUPTED), -1)
+FAILING(int, renameat, (int from_fd, const char *from, int to_fd, const char *to), (from_fd, from, to_fd, to),
+        from_fd, from, CHANGES, -1)
+FAILING(int, renameat2, (int from_fd, const char *from, int to_fd, const char *to, unsigned flags),
+        (from_fd, from, to_fd, to, flags), from_fd, from, CHANGES, -1)
+FAILING(int, fsync, (int fd), (fd), fd, NULL, CHANGES | BIT(INTERRUPTED), -1)
+FAILING(int, fdatasync, (int fd), (fd), fd, NULL, CHANGES | BIT(INTERRUPTED), -1)
+FAILING(int, fstat, (int fd, struct stat *status), (fd, status), fd, NULL, BIT(IO), -1)
+FAILING(int, fstatat, (int fd, const char *name, struct stat *status, int flags), (fd, name, status, flags),
+        fd, name, BIT(IO), -1)
+FAILING(int, faccessat, (int fd, const char *name, int mode, int flags), (fd, name, mode, flags), fd, name, BIT(IO), -1)
+FAILING(DIR *, fdopendir, (int fd), (fd), fd, NULL, BIT(IO), NULL)
+FAILING(struct dirent *, readdir, (DIR * directory), (directory), dirfd(directory), NULL, BIT(IO), NULL)
+FAILING(int, inotify_init1, (int flags), (flags), -1, NULL, BIT(PROCESS_FILES), -1)
+FAILING(int, inotify_add_watch, (int fd, const char *path, uint32_t mask), (fd, path, mask),
+        -1, NULL, BIT(NO_SPACE), -1)
+FAILING(void *, mmap, (void *at, size_t size, int protection, int flags, int fd, off_t offset),
+        (at, size, protection, flags, fd, offset), fd, NULL, BIT(IO), MAP_FAILED)

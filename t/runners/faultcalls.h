@@ -39,6 +39,18 @@ bool faults_may_allocate(void);
 /* Begin to count and to fail by the plan; the report is zeroed, and filled from then on. */
 void faults_begin(const FaultPlan *plan, FaultReport *report);
 
+/* Says what a process did. */
+typedef struct FaultLife {
+    int status; /* as of waitpid() */
+    char *log;  /* what it wrote to stderr; g_free() */
+} FaultLife;
+
+/* Return true when it ended with this exit code (base/child.h). */
+bool fault_life_ended(const FaultLife *life, int code);
+
+/* Do work(data) in a process with the plan, which ends with the code that is returned. Its stdout goes nowhere. */
+FaultLife faults_live(const FaultPlan *plan, FaultReport *report, int (*work)(const void *data), const void *data);
+
 /* The errors that tests try. */
 typedef struct FaultError {
     int error;

@@ -7,11 +7,9 @@
  * the entries behind it go on; and drained without faults, each comes once.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/auto.h"
@@ -65,42 +63,26 @@ static const Phase phases[] = {
     {"archive", RUNNER_OF("archive")},
 };
 
-/* Says what a process did. */
-typedef struct Life {
-    int status;
-    char *log; /* g_free() */
-} Life;
-
-/* One process of the phase; in is worked by the first of two slices. */
-static Life live(const Phase *phase, const FaultPlan *plan)
+static int work(const void *data)
 {
-    auto_fd log = memfd_create("log", MFD_CLOEXEC), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    pid_t pid = fork();
-    g_assert_cmpint(pid, >=, 0);
-    if (pid == 0) {
-        dup2(log, STDERR_FILENO);
-        dup2(null, STDOUT_FILENO); /* GLib says there that it bails out; that is no result of this test */
-        setenv(CHILD_ENV_INSTANCES, strcmp(phase->name, "in") == 0 ? "2" : "1", 1);
-        char *arguments[] = {(char *)phase->name, NULL};
-        int code = 0;
-        faults_begin(plan, report);
-        if (phase->spec.name)
-            code = runner_main(&phase->spec, 1, arguments);
-        else
-            faultworld_intake();
-        _exit(code);
-    }
-    Life life = {0};
-    g_assert_cmpint(waitpid(pid, &life.status, 0), ==, pid);
-    off_t length = lseek(log, 0, SEEK_END);
-    life.log = g_malloc0((gsize)length + 1);
-    g_assert_cmpint(pread(log, life.log, (size_t)length, 0), ==, length);
-    return life;
+    const Phase *phase = data;
+    char *arguments[] = {(char *)phase->name, NULL};
+    if (phase->spec.name)
+        return runner_main(&phase->spec, 1, arguments);
+    faultworld_intake();
+    return 0;
 }
 
-static bool ended_well(const Life *life)
+/* One process of the phase; in is worked by the first of two slices. */
+static FaultLife live(const Phase *phase, const FaultPlan *plan)
 {
-    return WIFEXITED(life->status) && WEXITSTATUS(life->status) == CHILD_EXIT_OK;
+    g_setenv(CHILD_ENV_INSTANCES, strcmp(phase->name, "in") == 0 ? "2" : "1", TRUE);
+    return faults_live(plan, report, work, phase);
+}
+
+static bool ended_well(const FaultLife *life)
+{
+    return fault_life_ended(life, CHILD_EXIT_OK);
 }
 
 /* Calls whose failure need not be told: nothing is given up for it. */
@@ -155,7 +137,7 @@ static unsigned count_lines(const char *text)
 }
 
 /* Judge what is left of the first process, or of the next if the first ended. */
-static char *judge_going_on(const Phase *phase, const Life *first, const FaultError *fault)
+static char *judge_going_on(const Phase *phase, const FaultLife *first, const FaultError *fault)
 {
     bool unseen = fault->error == EINTR || fault->error == FAULT_SHORT;
     if (report->injected == 1 && !ended_well(first) && g_pattern_match_simple("renameat2 */*.msg", report->call))
@@ -164,10 +146,10 @@ static char *judge_going_on(const Phase *phase, const Life *first, const FaultEr
         if (unseen && count_lines(first->log) != usual_lines)
             return g_strdup("it is seen");
     } else {
-        if (!WIFEXITED(first->status) || WEXITSTATUS(first->status) != CHILD_EXIT_LATER || unseen)
+        if (!fault_life_ended(first, CHILD_EXIT_LATER) || unseen)
             return g_strdup_printf("wait status %#x", (unsigned)first->status);
         faultworld.in_flight = 2; /* no more than a batch */
-        Life next = live(phase, &(FaultPlan){0});
+        FaultLife next = live(phase, &(FaultPlan){0});
         g_autofree char *log = next.log;
         if (!ended_well(&next))
             return g_strdup_printf("the next process ends with %#x: %s", (unsigned)next.status, log);
@@ -183,7 +165,7 @@ static bool suffer(const Phase *phase, const FaultError *fault, unsigned at, boo
 {
     faultworld_restore();
     FaultPlan plan = {.at = at, .error = fault->error, .times = lasting ? FAULT_LASTING : 1};
-    Life life = live(phase, &plan);
+    FaultLife life = live(phase, &plan);
     g_autofree char *log = life.log;
     FaultReport seen = *report;
     if (seen.injected == 0) {
@@ -221,13 +203,13 @@ static unsigned suffer_all(const Phase *phase, bool lasting)
 static bool run_out(const Phase *phase, unsigned at, bool alone)
 {
     faultworld_restore();
-    Life life = live(phase, &(FaultPlan){.allocation = at, .alone = alone});
+    FaultLife life = live(phase, &(FaultPlan){.allocation = at, .alone = alone});
     g_autofree char *log = life.log;
     bool enough = report->allocations < at, ended = ended_well(&life);
     g_autofree char *problem = NULL;
     faultworld.in_flight = ended ? 0 : 2;
     if (phase->spec.name) {
-        Life next = live(phase, &(FaultPlan){0});
+        FaultLife next = live(phase, &(FaultPlan){0});
         g_free(next.log);
         problem = ended_well(&next) ? NULL : g_strdup("the next process does not work");
     }
@@ -281,7 +263,7 @@ static void test_phase(gconstpointer data)
     const Phase *phase = data;
     faultworld_prepare(phase->name);
     faultworld_restore();
-    Life life = live(phase, &(FaultPlan){0});
+    FaultLife life = live(phase, &(FaultPlan){0});
     unsigned calls = report->calls;
     g_autofree char *log = life.log;
     g_assert_true(ended_well(&life));

@@ -147,28 +147,16 @@ static void begin_world(void)
 
 /* ---- one process ---- */
 
-typedef struct Life {
-    int status;
-    char *log; /* g_free() */
-} Life;
-
-static Life live(const FaultPlan *plan)
+static int work(const void *data)
 {
-    auto_fd log = memfd_create("log", MFD_CLOEXEC);
-    pid_t pid = fork();
-    g_assert_cmpint(pid, >=, 0);
-    if (pid == 0) {
-        dup2(log, STDERR_FILENO);
-        char *arguments[] = {(char *)"archive", NULL};
-        faults_begin(plan, report);
-        _exit(archive_main(1, arguments));
-    }
-    Life life = {0};
-    g_assert_cmpint(waitpid(pid, &life.status, 0), ==, pid);
-    off_t length = lseek(log, 0, SEEK_END);
-    life.log = g_malloc0((gsize)length + 1);
-    g_assert_cmpint(pread(log, life.log, (size_t)length, 0), ==, length);
-    return life;
+    (void)data;
+    char *arguments[] = {(char *)"archive", NULL};
+    return archive_main(1, arguments);
+}
+
+static FaultLife live(const FaultPlan *plan)
+{
+    return faults_live(plan, report, work, NULL);
 }
 
 /* ---- what is there in the end ---- */
@@ -253,11 +241,10 @@ static void live_on(void)
 static bool suffer(const FaultPlan *plan)
 {
     begin_world();
-    Life life = live(plan);
+    FaultLife life = live(plan);
     g_autofree char *log = life.log;
     FaultReport seen = *report;
-    bool ended = WIFEXITED(life.status) &&
-                 (WEXITSTATUS(life.status) == CHILD_EXIT_OK || WEXITSTATUS(life.status) == CHILD_EXIT_LATER);
+    bool ended = fault_life_ended(&life, CHILD_EXIT_OK) || fault_life_ended(&life, CHILD_EXIT_LATER);
     live_on();
     g_autofree char *problem = ended ? judge() : g_strdup_printf("wait status %#x", (unsigned)life.status);
     if (problem) {

@@ -16,18 +16,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define BOTH(type, name, parameters) \
-    type __real_##name parameters;   \
-    type __wrap_##name parameters;
-BOTH(int, openat, (int dir_fd, const char *name, int flags, ...))
-BOTH(ssize_t, pwrite, (int fd, const void *data, size_t length, off_t offset))
-BOTH(ssize_t, writev, (int fd, const struct iovec *pieces, int count))
-BOTH(int, renameat, (int from_fd, const char *from, int to_fd, const char *to))
-BOTH(int, renameat2, (int from_fd, const char *from, int to_fd, const char *to, unsigned flags))
-BOTH(int, unlinkat, (int fd, const char *name, int flags))
-BOTH(int, fsync, (int fd))
-BOTH(int, fdatasync, (int fd))
-
 static atomic_int calls;
 
 static bool fails(void)
@@ -42,6 +30,9 @@ static bool fails(void)
     return true;
 }
 
+int __real_openat(int dir_fd, const char *name, int flags, ...);
+int __wrap_openat(int dir_fd, const char *name, int flags, ...);
+
 int __wrap_openat(int dir_fd, const char *name, int flags, ...)
 {
     va_list rest;
@@ -51,37 +42,18 @@ int __wrap_openat(int dir_fd, const char *name, int flags, ...)
     return flags & O_CREAT && fails() ? -1 : __real_openat(dir_fd, name, flags, mode);
 }
 
-ssize_t __wrap_pwrite(int fd, const void *data, size_t length, off_t offset)
-{
-    return fails() ? -1 : __real_pwrite(fd, data, length, offset);
-}
-
-ssize_t __wrap_writev(int fd, const struct iovec *pieces, int count)
-{
-    return fails() ? -1 : __real_writev(fd, pieces, count);
-}
-
-int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to)
-{
-    return fails() ? -1 : __real_renameat(from_fd, from, to_fd, to);
-}
-
-int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags)
-{
-    return fails() ? -1 : __real_renameat2(from_fd, from, to_fd, to, flags);
-}
-
-int __wrap_unlinkat(int fd, const char *name, int flags)
-{
-    return fails() ? -1 : __real_unlinkat(fd, name, flags);
-}
-
-int __wrap_fsync(int fd)
-{
-    return fails() ? -1 : __real_fsync(fd);
-}
-
-int __wrap_fdatasync(int fd)
-{
-    return fails() ? -1 : __real_fdatasync(fd);
-}
+#define FAILING(type, name, parameters, arguments)     \
+    type __real_##name parameters;                     \
+    type __wrap_##name parameters;                     \
+    type __wrap_##name parameters                      \
+    {                                                  \
+        return fails() ? -1 : __real_##name arguments; \
+    }
+FAILING(ssize_t, pwrite, (int fd, const void *data, size_t length, off_t offset), (fd, data, length, offset))
+FAILING(ssize_t, writev, (int fd, const struct iovec *pieces, int count), (fd, pieces, count))
+FAILING(int, renameat, (int from_fd, const char *from, int to_fd, const char *to), (from_fd, from, to_fd, to))
+FAILING(int, renameat2, (int from_fd, const char *from, int to_fd, const char *to, unsigned flags),
+        (from_fd, from, to_fd, to, flags))
+FAILING(int, unlinkat, (int fd, const char *name, int flags), (fd, name, flags))
+FAILING(int, fsync, (int fd), (fd))
+FAILING(int, fdatasync, (int fd), (fd))
