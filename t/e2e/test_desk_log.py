@@ -5,15 +5,13 @@ import re
 
 import pytest
 
-from support.desk import Person, form_fields
+from support.desk import CATS, Person, form_fields, write_to
 from support.instance import HOST, let_through
 from support.pages import letter_link, make_site
-from support.post import post
 from support.rest import Rest, serving
 
 OLGA, ANNE, BART, CARA, DORA, EMIL = (f"{name}@example.org" for name in
                                       ("olga", "anne", "bart", "cara", "dora", "emil"))
-CATS = f"/desk/list/cats.{HOST}"
 LIST = f"cats@{HOST}"
 
 
@@ -32,11 +30,6 @@ def rows(instance, *options):
     return [tuple(row[key] for key in ("kind", "name", "door", "before", "after")) for row in found]
 
 
-def write(instance, address, to, subject="x"):
-    instance.lmtp_send(post(sender=address, to=f"{to}@{HOST}", subject=subject), f"{to}@{HOST}", sender=address)
-    instance.wait_idle()
-
-
 def test_members_by_all_ways(site, sink):
     assert site.pages.join(f"cats.{HOST}", ANNE).status == 200
     site.pages.send(letter_link(site, sink, ANNE), {"confirm": "yes"})
@@ -46,18 +39,17 @@ def test_members_by_all_ways(site, sink):
                          pre_confirmed="true", pre_approved="true").status == 201
     olga = Person(site, sink, OLGA)
     preview = olga.send(f"{CATS}/members/add", {"people": f"{DORA}\r\n", "how": "member"})
-    assert olga.send(f"{CATS}/members/add", {**form_fields(preview.text), "confirm": "yes"}).status in (200, 303)
+    assert olga.confirm(f"{CATS}/members/add", preview).status in (200, 303)
     assert rows(site, "--kind=member") == [
         ("member", DORA, "page", None, "member"),
         *(("member", address, "rest", None, "member") for address in (EMIL, CARA, BART)),
         ("member", ANNE, "page", None, "member")]
     # Each leaves in another way.
     anne = Person(site, sink, ANNE)
-    (path,) = re.findall(r'href="(/my/member/\w+)"', anne.get("/my").text)
-    anne.send(f"{path}/leave", {}).says("You have left")
+    anne.send(anne.membership("Cats") + "/leave", {}).says("You have left")
     assert rest.call("DELETE", f"lists/cats.{HOST}/member/{BART}").status == 204
     site.cli("member", "remove", LIST, CARA)
-    write(site, EMIL, "cats-leave")
+    write_to(site, "cats-leave", EMIL)
     assert rows(site, "--kind=member")[:4] == [
         ("member", EMIL, "mail", "member", "mail"), ("member", CARA, "shell", "member", None),
         ("member", BART, "rest", "member", "rest"), ("member", ANNE, "page", "member", "page")]
@@ -88,8 +80,7 @@ def test_options(site, sink):
     """By the member on a page and by mail, by an owner with REST and in the shell; what stays is not told."""
     site.cli("member", "add", LIST, ANNE)
     anne = Person(site, sink, ANNE)
-    (path,) = re.findall(r'href="(/my/member/\w+)"', anne.get("/my").text)
-    assert anne.send(path, {"duplicates": "off"}).says("Your settings were changed")
+    assert anne.send(anne.membership("Cats"), {"duplicates": "off"}).says("Your settings were changed")
     site.cli("member", "set", LIST, ANNE, "--delivery-mode=mime_digests")
     site.cli("member", "set", LIST, ANNE, "--delivery-mode=mime_digests")
     rest = Rest(site)
@@ -97,10 +88,10 @@ def test_options(site, sink):
     path = member["self_link"].split("/3.1/")[-1].split("/3.0/")[-1]
     assert rest.call("PATCH", path, moderation_action="hold").status == 204
     assert rest.call("PATCH", f"{path}/preferences", acknowledge_posts="true").status == 204
-    write(site, ANNE, "cats-request", "set digest plain")
+    write_to(site, "cats-request", ANNE, "set digest plain")
     (to,) = [found[0] for letter in sink.take_mail()[ANNE]
              if (found := re.search(r"cats-confirm\+\w+", str(letter["From"])))]
-    write(site, ANNE, to)
+    write_to(site, to, ANNE)
     assert rows(site, "--kind=options") == [
         ("options", ANNE, "mail", "digest mime", "digest plain"),
         ("options", ANNE, "rest", "ack default", "ack on"),
@@ -120,7 +111,7 @@ def test_whoever_is_forgotten(site, sink):
     shown = Person(site, sink, ANNE)
     path = f"{CATS}/settings/about"
     asked = shown.send(path, {**form_fields(shown.get(path).text), "set-info": f"Ask <{ANNE}>, not jo{ANNE}"})
-    assert shown.send(path, {**form_fields(asked.text), "confirm": "yes"}).status == 303
+    assert shown.confirm(path, asked).status == 303
     found = site.cli("person", "find", ANNE)
     assert "log of a list" in found and "change in the log of a list" in found and "value after" in found
     site.cli("person", "replace", ANNE, "--yes")

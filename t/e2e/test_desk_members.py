@@ -7,12 +7,11 @@ import re
 
 import pytest
 
-from support.desk import Person, form_fields
+from support.desk import CATS, Person
 from support.instance import HOST
 from support.pages import letter_link, make_site
 
 OLGA, ANNE, BART = (f"{name}@example.org" for name in ("olga", "anne", "bart"))
-CATS = f"/desk/list/cats.{HOST}"
 ADD = f"{CATS}/members/add"
 
 
@@ -22,10 +21,6 @@ def site(instances, sink):
     instance.create_list("cats", [ANNE, BART], owner=OLGA)
     instance.create_list("dogs", [ANNE], owner=BART)
     return instance
-
-
-def members(instance, name="cats", role="member"):
-    return instance.cli("member", "ls", f"{name}@{HOST}", "--names", "--role", role).split()
 
 
 def shown(answer):
@@ -60,36 +55,36 @@ def test_add_with_a_preview(site, sink):
            f"nonsense\r\nnew@example.org\r\ncats@{HOST}\r\n"
     preview = olga.send(ADD, {"people": text, "how": "member"})
     preview.says("without a letter: 2", "There already: 1", "Left out: 3", "Nora &lt;b&gt;N")
-    assert "<b>N" not in preview.text and members(site) == [ANNE, BART]
-    answer = olga.send(ADD, {**form_fields(preview.text), "confirm": "yes"})
-    assert answer.status == 303 and set(members(site)) == {ANNE, BART, "new@example.org", "nora@example.org"}
+    assert "<b>N" not in preview.text and site.members() == [ANNE, BART]
+    answer = olga.confirm(ADD, preview)
+    assert answer.status == 303 and set(site.members()) == {ANNE, BART, "new@example.org", "nora@example.org"}
     olga.get(answer.headers["Location"]).says("It was done.")
     # Once more: they are there already.
-    olga.send(ADD, {**form_fields(preview.text), "confirm": "yes"})
-    assert len(members(site)) == 4
+    olga.confirm(ADD, preview)
+    assert len(site.members()) == 4
     site.wait_idle()
     assert not {"new@example.org", "nora@example.org"} & set(sink.take_mail())
     lines = 'name,address\n"=cmd()",formula@example.org\n"A, B",ab@example.org'
     preview = olga.send(ADD, {"people": lines, "how": "member"})
     preview.says("without a letter: 2")
-    olga.send(ADD, {**form_fields(preview.text), "confirm": "yes"})
+    olga.confirm(ADD, preview)
     row = site.cli("member", "ls", f"cats@{HOST}", "--json")
     assert "A, B" in row and "=cmd()" in row
     # Nothing at all, and a header that names no address.
     olga.send(ADD, {"people": "", "how": "member"}).says("without a letter: 0")
     site.cli("member", "add", f"cats@{HOST}", "mod@example.org", "--role", "moderator")
     olga.send(ADD, {"people": "mod@example.org\nanne@example.org", "how": "moderator", "confirm": "yes"})
-    assert members(site, role="moderator") == [ANNE, "mod@example.org"]
+    assert site.members(role="moderator") == [ANNE, "mod@example.org"]
 
 
 def test_invite(site, sink):
     """A person who is asked is a member when the letter was answered."""
     olga = Person(site, sink, OLGA)
     preview = olga.send(ADD, {"people": "new@example.org", "how": "invite"}).says("asks them to join: 1")
-    olga.send(ADD, {**form_fields(preview.text), "confirm": "yes"})
-    assert members(site) == [ANNE, BART]
+    olga.confirm(ADD, preview)
+    assert site.members() == [ANNE, BART]
     site.pages.send(letter_link(site, sink, "new@example.org"), {"confirm": "yes"})
-    assert "new@example.org" in members(site)
+    assert "new@example.org" in site.members()
 
 
 @pytest.mark.main
@@ -98,19 +93,19 @@ def test_remove(site, sink):
     ids = dict(re.findall(r'name="(member-\w+)" value="yes"> <bdi>(.*?)</bdi>', olga.get(f"{CATS}/members").text))
     anne, = [name for name, address in ids.items() if address == ANNE]
     asked = olga.send(f"{CATS}/members", {"role": "member", anne: "yes"}).says("Remove them?", ANNE)
-    assert BART not in asked.text and members(site) == [ANNE, BART]
+    assert BART not in asked.text and site.members() == [ANNE, BART]
     assert olga.send(f"{CATS}/members", {"role": "member"}).status == 400
     # An id of another list, and one in another role.
     foreign, = re.findall(r'name="(member-\w+)"', bart.get(f"/desk/list/dogs.{HOST}/members").text)
     for fields in ({foreign: "yes"}, {anne: "yes", "role": "owner"}, {"member-x": "yes"}):
         assert olga.send(f"{CATS}/members", {"role": "member", "confirm": "yes", **fields}).status == 400
-    assert members(site, "dogs") == [ANNE] and members(site) == [ANNE, BART]
-    assert olga.send(f"{CATS}/members", {**form_fields(asked.text), "confirm": "yes"}).status == 303
-    assert members(site) == [BART]
+    assert site.members("dogs") == [ANNE] and site.members() == [ANNE, BART]
+    assert olga.confirm(f"{CATS}/members", asked).status == 303
+    assert site.members() == [BART]
     # The last owner stays.
     owner, = re.findall(r'name="(member-\w+)"', olga.get(f"{CATS}/members?role=owner").text)
     olga.send(f"{CATS}/members", {"role": "owner", owner: "yes", "confirm": "yes"}).says("would have no owner")
-    assert members(site, role="owner") == [OLGA]
+    assert site.members(role="owner") == [OLGA]
     olga.get(f"{CATS}/log").says(ANNE, "by a page")
 
 
@@ -124,11 +119,11 @@ def test_csv(site, sink):
     assert answer.headers["Content-Disposition"] == 'attachment; filename="cats-member.csv"'
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
     rows = list(csv.DictReader(io.StringIO(answer.octets.decode(), newline="")))
-    assert [row["address"] for row in rows] == members(site) and len(rows) == 1203
+    assert [row["address"] for row in rows] == site.members() and len(rows) == 1203
     (row,) = [row for row in rows if row["address"] == "formula@example.org"]
     assert row["name"] == "'=HYPERLINK(\"x\")"
     site.cli("member", "remove", f"cats@{HOST}", "formula@example.org")
     some = [answer.text.splitlines()[0], *[line for line in answer.text.splitlines() if "formula" in line]]
     preview = olga.send(ADD, {"people": "\r\n".join(some), "how": "member"}).says("without a letter: 1")
-    olga.send(ADD, {**form_fields(preview.text), "confirm": "yes"})
+    olga.confirm(ADD, preview)
     assert '"=HYPERLINK(\\"x\\")"' in site.cli("member", "ls", f"cats@{HOST}", "--json")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support.desk import Person
+from support.desk import Person, operator
 from support.instance import HOST, let_through, wait_until
 from support.pages import make_site
 from support.rest import Rest, serving
@@ -30,8 +30,7 @@ def site(instances, sink, tmp_path):
     let_through(tmp_path)
     instance = make_site(instances, sink, **serving(tmp_path))
     instance.create_list("cats", ["anne@example.org"])
-    instance.cli("user", "create", OPAL)
-    instance.cli("user", "set", OPAL, "server_owner=yes")
+    operator(instance, OPAL)
     return instance
 
 

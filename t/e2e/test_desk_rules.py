@@ -6,12 +6,11 @@ import re
 
 import pytest
 
-from support.desk import Person, form_fields, write_to
+from support.desk import CATS, Person, form_fields, write_to
 from support.instance import HOST, wait_until
 from support.pages import make_site
 
 OLGA, ANNE, STRANGER = (f"{name}@example.org" for name in ("olga", "anne", "stranger"))
-CATS = f"/desk/list/cats.{HOST}"
 GOODBYE = f"{CATS}/templates/list:user:notice:goodbye"
 
 
@@ -92,7 +91,7 @@ def test_letters(site, sink, olga):
     olga.get(f"{CATS}/templates").says("your own text")
     site.cli("list", "set", f"cats@{HOST}", "send_goodbye_message=yes")
     anne = Person(site, sink, ANNE)
-    anne.send(re.search(r'href="(/my/member/\w+)"', anne.get("/my").text).group(1) + "/leave", {})
+    anne.send(anne.membership("Cats") + "/leave", {})
     site.wait_idle()
     (letter,) = sink.take_mail()[ANNE]
     assert letter["Subject"] == "Bye from Cats" and f"Farewell, {ANNE}" in letter.get_body(("plain",)).get_content()

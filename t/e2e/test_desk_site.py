@@ -13,7 +13,7 @@ import urllib.parse
 
 import pytest
 
-from support.desk import Person
+from support.desk import Person, operator
 from support.instance import HOST, free_port, wait_until
 from support.pages import make_site
 from support.post import post
@@ -29,8 +29,7 @@ def site(instances, sink):
     instance = make_site(instances, sink)
     instance.create_list("cats", [ANNE], owner=OLGA)
     instance.cli("member", "add", f"cats@{HOST}", MONA, "--role", "moderator")
-    instance.cli("user", "create", OPAL)
-    instance.cli("user", "set", OPAL, "server_owner=yes")
+    operator(instance, OPAL)
     return instance
 
 
@@ -117,8 +116,7 @@ def test_nothing_of_others_is_markup(instances, sinks):
     sink = sinks(faults=[f"rcpt match=^slow@ do 450 4.2.1 {vector}"])
     site = make_site(instances, sink)
     address = site.create_list("cats", ["slow@example.org"])
-    site.cli("user", "create", OPAL)
-    site.cli("user", "set", OPAL, "server_owner=yes")
+    operator(site, OPAL)
     opal = Person(site, sink, OPAL)
     site.lmtp_send(post(to=address), address)
     wait_until(lambda: html.escape(vector) in opal.get(PAGE).text, 60, lambda: opal.get(PAGE).text)
@@ -182,8 +180,7 @@ def test_how_long_mail_takes(instances, sinks):
     sink = sinks(faults=["rcpt match=^slow@ do 450 4.2.1 later"])
     site = make_site(instances, sink)
     address = site.create_list("cats", ["slow@example.org", "anne@example.org"])
-    site.cli("user", "create", OPAL)
-    site.cli("user", "set", OPAL, "server_owner=yes")
+    operator(site, OPAL)
     opal = Person(site, sink, OPAL)
     site.lmtp_send(post(to=address), address)
 
@@ -230,19 +227,15 @@ def test_an_operator_sees_and_mends_in_a_browser(instances, sink, tmp_path):
     listen = f"127.0.0.1:{free_port()}"
     site = make_site(instances, sink, **{"site": {"web_url": f"http://{listen}"}, "runner.web": {"listen": listen}})
     site.create_list("cats", [ANNE])
-    site.cli("user", "create", OPAL)
-    site.cli("user", "set", OPAL, "server_owner=yes")
-    cookie = Person(site, sink, OPAL).cookie
+    operator(site, OPAL)
     browser = Browser(tmp_path, f"http://{listen}", width=360)
     try:
-        browser.open("/")
-        name, value = cookie.split("=", 1)
-        browser.driver.add_cookie({"name": name, "value": value})
+        browser.be(Person(site, sink, OPAL))
         browser.open(PAGE)
         assert "The site" in browser.text and "suspended" not in browser.text
         site.cli("dest", "suspend", "relay")
         wait_until(lambda: "suspended" in browser.text, 60, lambda: browser.text)
-        assert browser.driver.execute_script("return document.documentElement.scrollWidth") <= 360
+        assert browser.fits()
         browser.submit("resume")
         wait_until(lambda: "The order was given" in browser.text and "suspended" not in browser.text, 60,
                    lambda: browser.text)

@@ -48,7 +48,8 @@ def routes():
 
 @pytest.fixture
 def site(instances, sink, tmp_path):
-    """The list cats with a held post; the domain of it and another one have owners, and so has the site."""
+    """The list cats with a held post; its domain has an owner, and so has the site. OTHER owns another domain, and
+    another list of this one."""
     let_through(tmp_path)
     instance = make_site(instances, sink, **serving(tmp_path))
     instance.create_list("cats", [MEMBER], owner=OWNER, settings=["default_nonmember_action=hold", "description=Old"])
@@ -62,6 +63,7 @@ def site(instances, sink, tmp_path):
     assert rest.call("PATCH", f"users/{SITE}", is_server_owner="yes").status == 204
     for host, address in ((HOST, DOMAIN), (OTHER_HOST, OTHER)):
         assert rest.call("POST", f"domains/{host}/owners", owner=address).status == 204
+    instance.cli("member", "add", f"dogs@{HOST}", OTHER, "--role", "owner")
     write_to(instance, "cats", "author@example.net", "Waits")
     for name, author, subject in (("cats", MEMBER, "In spring"), ("dogs", STRANGER, "Of dogs")):
         text = post(author, subject, to=f"{name}@{HOST}").decode()

@@ -4,7 +4,7 @@
 import html
 import re
 
-from support.desk import Person
+from support.desk import Person, operator
 from support.instance import HOST, let_through, wait_until
 from support.pages import make_site
 from support.post import post
@@ -32,8 +32,7 @@ def test_who_sees_what_became_of_it(instances, sinks, tmp_path):
     site = make_site(instances, sink, **serving(tmp_path))
     for name, owner in (("cats", OLGA), ("dogs", OTTO)):
         site.create_list(name, [ANNE, BART], owner=owner)
-    site.cli("user", "create", OPAL)
-    site.cli("user", "set", OPAL, "server_owner=yes")
+    operator(site, OPAL)
     people = {name: Person(site, sink, name) for name in (OPAL, OLGA, OTTO, ANNE)}
     for name in ("cats", "dogs"):
         site.lmtp_send(post(to=f"{name}@{HOST}", message_id="<both@example.net>"), f"{name}@{HOST}")

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from support.desk import Person, form_fields, write_to
+from support.desk import CATS, Person, form_fields, write_to
 from support.instance import HOST, wait_until
 from support.pages import make_site
 from support.vectors import VECTORS, Tags
 
 OLGA, MO, ANNE, BEA = (f"{name}@example.org" for name in ("olga", "mo", "anne", "bea"))
-CATS = f"/desk/list/cats.{HOST}"
 FORM = f"{CATS}/settings/moderation"
 FAILED, LATE = "It could not be tried", "It took too long"
 SHUT = {"set-default_member_action": "hold"}
@@ -97,7 +96,7 @@ def test_a_trial_that_fails(start, sink):
     place.rename(place.with_name("away"))
     place.symlink_to(place)
     page = olga.send(FORM, SHUT).says(FAILED)
-    assert olga.send(FORM, {**form_fields(page.text), "confirm": "yes"}).status == 303
+    assert olga.confirm(FORM, page).status == 303
     assert site.cli("list", "get", f"cats@{HOST}", "default_member_action").strip() == "hold"
 
 

@@ -28,32 +28,10 @@ def site(instances, sink):
 @pytest.fixture
 def phone(site, sink, tmp_path):
     """The owner's, who is signed in."""
-    olga = Person(site, sink, OLGA)
     browser = Browser(tmp_path, site.web, width=360)
-    browser.open("/")
-    name, value = olga.cookie.split("=", 1)
-    browser.driver.add_cookie({"name": name, "value": value})
+    browser.be(Person(site, sink, OLGA))
     yield browser
     browser.close()
-
-
-def touch(browser, element):
-    """Scroll to it and touch it: the touch must not meet something else."""
-    browser.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
-    element.click()
-
-
-def press(browser, selector):
-    """Touch a button or a link that leads to another page."""
-    before = browser.driver.find_element("tag name", "html")
-    touch(browser, browser.driver.find_element("css selector", selector))
-    wait_until(lambda: browser.gone(before), 60, "the next page")
-
-
-def fits(browser):
-    """Is nothing wider than the screen?"""
-    wide = browser.driver.execute_script("return document.documentElement.scrollWidth")
-    assert wide == 360, f"{browser.driver.current_url} is {wide} wide"
 
 
 def test_an_owner_with_a_phone(site, sink, phone):
@@ -63,23 +41,23 @@ def test_an_owner_with_a_phone(site, sink, phone):
         write_to(site, ("cats", "dogs")[number % 2], f"author{number}@example.net",
                  f"Post {number} " + "donaudampfschifffahrts" * 3)
     phone.open("/my")
-    press(phone, "main a[href$='/desk']")
-    fits(phone)
+    phone.press("main a[href$='/desk']")
+    assert phone.fits()
     ticks = phone.driver.find_elements("css selector", "legend input")
     assert len(ticks) == 10
-    touch(phone, ticks[0])
-    press(phone, "button[value=accept]")
+    phone.touch(ticks[0])
+    phone.press("button[value=accept]")
     assert "Decided: 1" in phone.text
     for tick in phone.driver.find_elements("css selector", "legend input")[:3]:
-        touch(phone, tick)
-    press(phone, "button[value=discard]")
+        phone.touch(tick)
+    phone.press("button[value=discard]")
     assert "Decided: 3" in phone.text
-    press(phone, "fieldset a[href*='/desk/post/']")
-    fits(phone)
+    phone.press("fieldset a[href*='/desk/post/']")
+    assert phone.fits()
     assert "It rains." in phone.text
-    press(phone, "button[value=discard]")
-    touch(phone, phone.driver.find_element("name", "all"))
-    press(phone, "button[value=accept]")
+    phone.press("button[value=discard]")
+    phone.touch(phone.driver.find_element("name", "all"))
+    phone.press("button[value=accept]")
     assert "Decided: 5" in phone.text and "Nothing waits on your lists." in phone.text
     site.wait_idle()
     found = sorted(re.match(r"Post \d", mail["Subject"]).group() for mail in sink.take_mail()[ANNE])
@@ -88,17 +66,17 @@ def test_an_owner_with_a_phone(site, sink, phone):
     for page in ("Lists that you run", "Cats", "Settings", "About the list"):
         phone.driver.find_element("link text", page).click()
         wait_until(lambda wanted=page: wanted in phone.driver.find_element("tag name", "h1").text, 60, page)
-        fits(phone)
+        assert phone.fits()
     phone.fill(**{"set-description": "All about cats"})
-    press(phone, ".bar button")
-    fits(phone)
+    phone.press(".bar button")
+    assert phone.fits()
     assert "All about cats" in phone.text and site.cli("list", "get", f"cats@{HOST}", "description") == "\n"
-    press(phone, "button[name=confirm]")
+    phone.press("button[name=confirm]")
     assert site.cli("list", "get", f"cats@{HOST}", "description") == "All about cats\n"
-    press(phone, ".done a")
-    fits(phone)
+    phone.press(".done a")
+    assert phone.fits()
     assert phone.driver.find_element("css selector", "ol.log li").text.count("All about cats") == 1
-    press(phone, "button[name=undo]")
+    phone.press("button[name=undo]")
     assert "It was undone." in phone.text
     assert site.cli("list", "get", f"cats@{HOST}", "description") == "\n"
 
@@ -110,7 +88,7 @@ def test_each_page_fits(site, phone):
             "settings", "settings/moderation", "settings/posts", "log", "members", "members/add", "bans",
             "header-matches", "templates", "templates/list:user:notice:welcome", "bounces"))):
         phone.open(f"/desk/list/cats.{HOST}{page}")
-        fits(phone)
+        assert phone.fits()
 
 
 def test_the_operators_page_fits(site, sink, phone):
@@ -132,4 +110,4 @@ def test_the_operators_page_fits(site, sink, phone):
         for page in ("/desk/site", "/desk/site?range=day", "/desk/site/trace"):
             phone.open(page)
             assert phone.driver.find_element("tag name", "html").get_attribute("lang") == language
-            fits(phone)
+            assert phone.fits()

@@ -8,19 +8,17 @@ import os
 import random
 import re
 import signal
-import socket
-import time
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
-from html.parser import HTMLParser
 
 import pytest
 
 from support.clock import DAY, let_turn
+from support.desk import ask_to_sign_in, write_to
 from support.instance import HOST, free_port, wait_until
-from support.pages import letter_link, letters, link_in, make_site
-from support.post import post
+from support.pages import leave_link, letter_link, letters, link_in, make_site
+from support.vectors import VECTORS, Tags
 
 ANNE, BART, CORA, OLGA, MAX = (f"{name}@example.org" for name in ("anne", "bart", "cora", "olga", "max"))
 STRANGER = "stranger@example.net"
@@ -33,14 +31,6 @@ def world(instances, sink):
     instance.create_list("cats", [ANNE, BART], owner=OLGA)
     instance.create_list("dogs", [ANNE], owner=MAX)
     return instance
-
-
-def rows(instance, name):
-    return instance.rows("member", "ls", f"{name}@{HOST}")
-
-
-def members(instance, name):
-    return [one["address"] for one in rows(instance, name)]
 
 
 @pytest.mark.parametrize("path, page", [
@@ -78,14 +68,14 @@ def test_joins_by_form_and_link(world, sink):
     refused = pages.join(f"cats.{HOST}", "cora", name="Cora & Co").says("is no address that can be on this list")
     assert re.findall(r'value="([^"]*)"></p>', refused.text) == ["cora", "Cora &amp; Co"], "what was typed stays"
     pages.join(f"cats.{HOST}", CORA, name="Cora & Co").says("Please read your mail", CORA)
-    assert members(world, "cats") == [ANNE, BART]
+    assert world.members("cats") == [ANNE, BART]
     link = letter_link(world, sink, CORA)
     for _ in range(3):  # programs that look through mail
         pages.get(link).says("Join Cats?", CORA, "<form")
-    assert members(world, "cats") == [ANNE, BART] and members(world, "dogs") == [ANNE]
+    assert world.members("cats") == [ANNE, BART] and world.members("dogs") == [ANNE]
     pages.send(link, {"confirm": "yes"}).says("You are on the list", CORA)
-    assert members(world, "cats") == [ANNE, BART, CORA] and members(world, "dogs") == [ANNE]
-    assert [one["display_name"] for one in rows(world, "cats") if one["address"] == CORA] == ["Cora & Co"]
+    assert world.members("cats") == [ANNE, BART, CORA] and world.members("dogs") == [ANNE]
+    assert world.member("cats", CORA)["display_name"] == "Cora & Co"
     for answer in (pages.get(link), pages.send(link, {"confirm": "yes"})):
         assert answer.status == 404
         answer.says("used already")
@@ -103,7 +93,7 @@ def test_a_form_tells_nobody_who_is_a_member(world, sink):
     assert len(same) == 1
     world.wait_idle()
     assert {to: len(found) for to, found in sink.take_mail().items()} == {CORA: 1}
-    assert members(world, "cats") == [ANNE, BART]
+    assert world.members("cats") == [ANNE, BART]
     pages.join(f"cats.{HOST}", "nonsense").says("is no address", 'value="nonsense"')
     pages.join(f"cats.{HOST}", f"dogs@{HOST}").says("is no address")
     pages.join(f"cats.{HOST}", '"><script>x</script>@example.org').says("&quot;&gt;&lt;script")
@@ -182,12 +172,7 @@ def test_leaves_by_mail_and_link(world, sink):
     link = letter_link(world, sink, BART)
     world.pages.get(link).says("Leave Cats?", BART)
     world.pages.send(link, {"confirm": "yes"}).says("You have left")
-    assert members(world, "cats") == [ANNE]
-
-
-def unsubscribe_link(copy):
-    field = copy["List-Unsubscribe"]
-    return re.search(r"<https://pages\.example(/u/[^>]+)>", field).group(1)
+    assert world.members("cats") == [ANNE]
 
 
 @pytest.mark.main
@@ -198,30 +183,29 @@ def test_one_click_and_undo(instances, sink):
     instance.create_list("dogs", [ANNE], owner=MAX)
     instance.cli("member", "set", f"cats@{HOST}", ANNE, "--acknowledge-posts=yes", "--hide-address=no",
                  "--moderation=accept")
-    before, = [one for one in rows(instance, "cats") if one["address"] == ANNE]
-    instance.lmtp_send(post(to=f"cats@{HOST}"), f"cats@{HOST}", sender=CORA)
-    instance.wait_idle()
+    before = instance.member("cats", ANNE)
+    write_to(instance, "cats", CORA)
     copies = sink.take_mail()
     assert all(copies[who][0]["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click" for who in (ANNE, BART))
-    links = {who: unsubscribe_link(copies[who][0]) for who in (ANNE, BART)}
+    links = {who: leave_link(copies[who][0]) for who in (ANNE, BART)}
     for _ in range(3):
         instance.pages.get(links[ANNE]).says("Leave Cats?", ANNE)
     instance.pages.send(links[ANNE], {"unrelated": "yes"}).says("Leave Cats?")
-    assert members(instance, "cats") == [ANNE, BART]
+    assert instance.members("cats") == [ANNE, BART]
     one = "List-Unsubscribe=One-Click"
     done = instance.pages.ask("POST", links[ANNE], f"stray&{one}&%=", Content_Type="application/x-www-form-urlencoded")
     assert done.status == 200
     parts = '--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--\r\n'
     done = instance.pages.ask("POST", links[BART], parts, Content_Type="multipart/form-data; boundary=b")
     assert done.status == 200
-    assert members(instance, "cats") == [] and members(instance, "dogs") == [ANNE]
+    assert instance.members("cats") == [] and instance.members("dogs") == [ANNE]
     assert instance.log_text().count("way=one-click") == 2
     instance.pages.get(links[ANNE]).says("You are not on Cats")
     undo = letter_link(instance, sink, ANNE)
     instance.pages.get(undo).says("Be on Cats again?", ANNE)
-    assert members(instance, "cats") == []
+    assert instance.members("cats") == []
     instance.pages.send(undo, {"confirm": "yes"}).says("You are on the list again")
-    after, = rows(instance, "cats")
+    after, = instance.rows("member", "ls", f"cats@{HOST}")
     for key in ("joined_at", "member_id"):
         before.pop(key, None), after.pop(key, None)
     assert after == before
@@ -240,10 +224,7 @@ def test_a_moderator_decides(world, sink):
     pages = world.pages
     for name in ("cats", "dogs"):
         world.cli("list", "set", f"{name}@{HOST}", "default_nonmember_action=hold")
-    for name in ("cats", "dogs"):
-        world.lmtp_send(post(to=f"{name}@{HOST}", sender=STRANGER, subject=f"<b>{name}</b>",
-                             message_id=f"<{name}@example.net>"), f"{name}@{HOST}", sender=STRANGER)
-    world.wait_idle()
+        write_to(world, name, STRANGER, f"<b>{name}</b>")
     found = sink.take_mail()
     link, other = (link_in(found[to][0]) for to in (OLGA, MAX))
     page = pages.get(link).says("&lt;b&gt;cats&lt;/b&gt;", STRANGER, OLGA)
@@ -261,43 +242,12 @@ def test_a_moderator_decides(world, sink):
     told, = letters(world, sink, STRANGER)
     assert "No dogs & <cats>" in told.as_string()
     assert STRANGER not in world.cli("held", "ls")
-    # A person who is no moderator any more decides nothing.
-    world.lmtp_send(post(to=f"cats@{HOST}", sender=STRANGER, message_id="<2@example.net>"),
-                    f"cats@{HOST}", sender=STRANGER)
-    link = letter_link(world, sink, OLGA)
-    world.cli("member", "remove", f"cats@{HOST}", OLGA, "--role", "owner")
-    number = world.cli("held", "ls").splitlines()[1].split()[0]
-    answer = pages.send(link, {f"post-{number}": "accept"})
-    assert answer.status == 403 and len(world.cli("held", "ls").splitlines()) == 2
-
-
-# Ways in which a text becomes a program in a page that forgets to escape it.
-VECTORS = ("<script>x()</script>", "\"><img src=x onerror=x()>", "'><svg/onload=x()>", "</title><script>x()</script>",
-           "<a href=javascript:x()>y</a>", "<!--<img src=\"--><img src=x onerror=x()//\">", "{{{token}}}",
-           "<iframe srcdoc='<script>x()</script>'>", "\u202e<script>x()</script>", "&lt;script&gt;",
-           "<plaintext>", "]]><script>")
-
-
-class Tags(HTMLParser):
-    """Each tag with its attributes."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.found = []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.found.append((tag, dict(attrs)))
 
 
 def harmless(page):
     """Nothing in the page can be run, and its links lead to pages of ours, to the web or to mail programs."""
-    for tag, attributes in Tags(page.text).found:
-        assert tag not in ("script", "iframe", "img", "svg", "object", "plaintext", "style"), (tag, attributes)
-        assert not any(name.startswith("on") or name in ("style", "srcdoc") for name in attributes), (tag, attributes)
-        for name in ("href", "src", "action"):
-            target = attributes.get(name) or "/"
-            assert re.match(r"(/(?!/)|https?://|ftp://|mailto:|#)", target), (tag, attributes)
+    Tags().check(page.text)
+    assert "<script" not in page.text
     return page
 
 
@@ -320,7 +270,7 @@ def test_held_posts_are_only_read(world, sink, at):
     listed = harmless(world.pages.get(link))
     post_link = re.search(r'href="(/decide/[^"]*/post/\d+)"', listed.text).group(1)
     page = harmless(world.pages.get(post_link))
-    assert "<details" in page.text and page.text.count("x()") >= 1
+    assert "<details" in page.text and "x()" in page.text
     for path in re.findall(r'href="(/[^"]*/file/[^"]*)"', page.text):
         file = world.pages.get(html.unescape(path))
         assert file.status == 200 and file.headers["Content-Disposition"].startswith("attachment;")
@@ -357,21 +307,16 @@ def test_a_held_post_to_nobody_has_no_empty_field(world, sink):
 def test_unknown_tokens_lock_nobody_out(world, sink, page):
     """A person who shares a network with somebody who brings unknown links follows his own as before."""
     world.cli("list", "set", f"cats@{HOST}", "default_nonmember_action=hold")
-    world.lmtp_send(post(to=f"cats@{HOST}", sender=STRANGER), f"cats@{HOST}", sender=STRANGER)
+    write_to(world, "cats", STRANGER)
     decide = letter_link(world, sink, OLGA)
     world.pages.join(f"cats.{HOST}", CORA)
     confirm = letter_link(world, sink, CORA)
-    sign_in_form(world.pages, OLGA)
+    ask_to_sign_in(world, OLGA)
     good = {"decide": decide, "confirm": confirm, "sign-in": letter_link(world, sink, OLGA)}[page]
     for number in range(300):
         token = "".join(random.choices("abcdefghijkmnpqrstuvwxyz23456789", k=26))
         assert world.pages.ask(("GET", "POST")[number % 2], f"/{page}/{token}").status == 404
     assert world.pages.get(good).status == 200
-
-
-def sign_in_form(pages, address):
-    mark = re.search(r'name="mark" value="([^"]*)"', pages.get("/sign-in").text).group(1)
-    return pages.send("/sign-in", {"mark": mark, "address": address})
 
 
 def test_a_flood_of_forms_keeps_nobody_from_signing_in(instances, sink):
@@ -386,12 +331,12 @@ def test_a_flood_of_forms_keeps_nobody_from_signing_in(instances, sink):
                                     X_Forwarded_For=f"198.51.100.{at % 4}").status for at in range(20)]
     assert statuses == [200] * 8 + [429] * 12
     for who in (OLGA, ANNE):
-        sign_in_form(instance.pages, who).says("is on its way")
+        ask_to_sign_in(instance, who).says("is on its way")
     instance.wait_idle()
     found = sink.take_mail()
     assert {OLGA, ANNE} <= found.keys()
     for _ in range(6):  # three links, which stay good
-        sign_in_form(instance.pages, ANNE).says("still good")
+        ask_to_sign_in(instance, ANNE).says("still good")
     instance.wait_idle()
     letters = sink.take_mail()[ANNE]
     assert len(letters) == 2
@@ -400,7 +345,7 @@ def test_a_flood_of_forms_keeps_nobody_from_signing_in(instances, sink):
         database.execute("UPDATE account SET total = 8 WHERE kind = 'sign_in_all' AND who = 'site'")
         database.commit()
     for who in (OLGA, BART):
-        answer = sign_in_form(instance.pages, who).says("as many links to sign in today")
+        answer = ask_to_sign_in(instance, who).says("as many links to sign in today")
         assert answer.status == 429
     instance.wait_idle()
     assert set(sink.take_mail()) == {OLGA}
@@ -526,9 +471,8 @@ def test_who_leaves_is_promised_what_comes(instances, sink):
     """A letter with an undo, for as many days as it is good; where moderators decide, that they do."""
     instance = make_site(instances, sink, pipeline={"verp_delivery_interval": "1"})
     instance.create_list("cats", [ANNE], owner=OLGA)
-    instance.lmtp_send(post(to=f"cats@{HOST}"), f"cats@{HOST}", sender=CORA)
-    instance.wait_idle()
-    link = unsubscribe_link(sink.take_mail()[ANNE][0])
+    write_to(instance, "cats", CORA)
+    link = leave_link(sink.take_mail()[ANNE][0])
     instance.pages.get(link).says("within 30 days")
     instance.cli("list", "set", f"cats@{HOST}", "unsubscription_policy=moderate")
     page = instance.pages.get(link).says("are asked first")
@@ -536,4 +480,4 @@ def test_who_leaves_is_promised_what_comes(instances, sink):
     instance.pages.send(link, {"leave": "yes"}).says("leaves", "when they have agreed")
     instance.cli("list", "set", f"cats@{HOST}", "unsubscription_policy=open")
     instance.pages.send(link, {"leave": "yes"}).says("You have left", "within 30 days")
-    assert members(instance, "cats") == []
+    assert instance.members("cats") == []

@@ -2,7 +2,6 @@
 # Copyright (c) 2026 The Listrunner authors
 """A person with a browser and a mailbox, without scripts: joins on a page, answers the letter that Postfix brought by
 its link, gets a post, leaves by the link in it, comes back by the undo; a moderator decides on a narrow screen."""
-import json
 import os
 import re
 import shutil
@@ -62,16 +61,6 @@ class Mailbox:
         return wait_until(lambda: self.sink.take_mail().get(self.address), 60, f"mail to {self.address}")[0]
 
 
-def press(browser):
-    before = browser.driver.find_element("tag name", "html")
-    browser.driver.find_element("css selector", "main button").click()
-    wait_until(lambda: browser.gone(before), 60, "the next page")
-
-
-def members(instance, name):
-    return instance.cli("member", "ls", f"{name}@{HOST}", "--names").split()
-
-
 def test_joins_reads_leaves_and_comes_back(site, sink, browsers):
     site.create_list("cats", owner=OLGA, settings=["description=All about cats"])
     browser, mailbox = browsers(site.web, scripts=False), Mailbox(sink, NINA)
@@ -79,22 +68,21 @@ def test_joins_reads_leaves_and_comes_back(site, sink, browsers):
     browser.driver.find_element("link text", "Cats").click()
     wait_until(lambda: "All about cats" in browser.text, 60, "the list's page")
     browser.driver.find_element("name", "address").send_keys(NINA)
-    press(browser)
+    browser.press()
     assert "Please read your mail" in browser.text and NINA in browser.text
     browser.open(link_in(mailbox.next()))
-    assert "Join Cats?" in browser.text and members(site, "cats") == []
-    press(browser)
-    assert "You are on the list" in browser.text and members(site, "cats") == [NINA]
+    assert "Join Cats?" in browser.text and site.members("cats") == []
+    browser.press()
+    assert "You are on the list" in browser.text and site.members("cats") == [NINA]
     site.lmtp_send(post(to=f"cats@{HOST}", sender="anne@example.org"), f"cats@{HOST}", sender="anne@example.org")
     copy = mailbox.next()
-    link = re.search(rf"<{re.escape(site.web)}(/u/[^>]+)>", copy["List-Unsubscribe"]).group(1)
-    browser.open(link)
-    assert "Leave Cats?" in browser.text and members(site, "cats") == [NINA]
-    press(browser)
-    assert "You have left the list" in browser.text and members(site, "cats") == []
+    browser.open(re.search(rf"<{re.escape(site.web)}(/u/[^>]+)>", copy["List-Unsubscribe"]).group(1))
+    assert "Leave Cats?" in browser.text and site.members("cats") == [NINA]
+    browser.press()
+    assert "You have left the list" in browser.text and site.members("cats") == []
     browser.open(link_in(mailbox.next()))
-    press(browser)
-    assert "You are on the list again" in browser.text and members(site, "cats") == [NINA]
+    browser.press()
+    assert "You are on the list again" in browser.text and site.members("cats") == [NINA]
 
 
 def test_decides_on_a_narrow_screen(site, sink, browsers):
@@ -105,15 +93,23 @@ def test_decides_on_a_narrow_screen(site, sink, browsers):
                    sender=STRANGER)
     link = link_in(mailbox.next())
     browser.open(link)
-    assert browser.driver.execute_script("return [innerWidth, document.documentElement.scrollWidth]") == [360, 360]
+    assert browser.fits()
     browser.driver.find_element("link text", "Read it").click()
     wait_until(lambda: "It rains." in browser.text and STRANGER in browser.text, 60, "the post")
     browser.open(link)
     browser.driver.find_element("css selector", "input[value=accept]").click()
-    press(browser)
+    browser.press()
     assert "Decided: 1" in browser.text and "Nothing waits" in browser.text
     copy = Mailbox(sink, NINA).next()
     assert copy["Subject"].endswith("and" * 60)
+
+
+def make_garden(site):
+    """A list with an archive."""
+    site.create_list("garden", owner=OLGA)
+    talk.write_mbox(site.directory / "garden.mbox", f"garden@{HOST}")
+    (site.directory / "garden.mbox").chmod(0o644)
+    site.cli("archive", "import", f"garden@{HOST}", site.directory / "garden.mbox")
 
 
 def active(browser):
@@ -123,10 +119,7 @@ def active(browser):
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
 def test_reads_and_searches(site, browsers, scripts):
     """A stranger goes from the list to a thread and finds a word; with scripts, keys go from message to message."""
-    site.create_list("garden", owner=OLGA)
-    talk.write_mbox(site.directory / "garden.mbox", f"garden@{HOST}")
-    (site.directory / "garden.mbox").chmod(0o644)
-    site.cli("archive", "import", f"garden@{HOST}", site.directory / "garden.mbox")
+    make_garden(site)
     browser = browsers(site.web, scripts=scripts)
     browser.open("/")
     for link in ("Garden", "Archive", "Soil test results"):
@@ -146,7 +139,7 @@ def test_reads_and_searches(site, browsers, scripts):
     browser.driver.find_element("link text", "Archive").click()
     wait_until(lambda: "Latest discussions" in browser.text, 60, "the archive")
     browser.fill(q='"nettle manure"')
-    press(browser)
+    browser.press()
     assert "Best first" in browser.text and "nettle manure" in browser.text
     browser.driver.find_element("css selector", "ol.found a").click()
     wait_until(lambda: "Save this message" in browser.text, 60, "the message")
@@ -159,10 +152,7 @@ def test_reads_without_a_browser(site):
     """The archive in w3m: the thread from its list, with all of its text."""
     if not shutil.which("w3m"):
         pytest.skip("no w3m here")
-    site.create_list("garden", owner=OLGA)
-    talk.write_mbox(site.directory / "garden.mbox", f"garden@{HOST}")
-    (site.directory / "garden.mbox").chmod(0o644)
-    site.cli("archive", "import", f"garden@{HOST}", site.directory / "garden.mbox")
+    make_garden(site)
     pages = Pages(site)
     home = f"/archive/garden.{HOST}"
     thread = pages.link(home, rf"{home}/\w+/thread")
@@ -181,21 +171,8 @@ def test_reads_without_a_browser(site):
     assert '<span class="minus">---' not in source
 
 
-def click(browser, *place):
-    before = browser.driver.find_element("tag name", "html")
-    browser.driver.find_element(*place).click()
-    wait_until(lambda: browser.gone(before), 60, "the next page")
-
-
-def fits(browser):
-    """Nothing is wider than the screen."""
-    inner, whole = browser.driver.execute_script("return [innerWidth, document.documentElement.scrollWidth]")
-    return whole <= inner
-
-
-def membership(instance, name, address):
-    rows = map(json.loads, instance.cli("member", "ls", f"{name}@{HOST}", "--json").splitlines())
-    (row,) = [row for row in rows if row["address"] == address]
+def cats(instance):
+    row = instance.member("cats", NINA)
     return row["delivery_status"], row["delivery_mode"]
 
 
@@ -206,41 +183,41 @@ def test_sees_and_changes_the_own_lists(site, sink, browsers, options):
     site.create_list("dogs", [NINA], owner=OLGA)
     browser, mailbox = browsers(site.web, **options), Mailbox(sink, NINA)
     browser.open("/")
-    click(browser, "link text", "My lists")
+    browser.press("My lists", "link text")
     browser.driver.find_element("name", "address").send_keys(NINA)
-    press(browser)
-    assert "Please read your mail" in browser.text and fits(browser)
+    browser.press()
+    assert "Please read your mail" in browser.text and browser.fits()
     browser.open(link_in(mailbox.next()))
-    assert "Sign in?" in browser.text and NINA in browser.text and fits(browser)
-    press(browser)
-    assert "Cats" in browser.text and "this browser" in browser.text and fits(browser)
+    assert "Sign in?" in browser.text and NINA in browser.text and browser.fits()
+    browser.press()
+    assert "Cats" in browser.text and "this browser" in browser.text and browser.fits()
     first, last = (time.strftime("%m%d%Y", time.gmtime(time.time() + 86400 * days)) for days in (0, 9))
     browser.driver.find_element("name", "vacation_from").send_keys(first)
     browser.driver.find_element("name", "vacation_until").send_keys(last)
-    click(browser, "css selector", "button[value=away]")
+    browser.press("button[value=away]")
     assert "Your settings were changed" in browser.text and browser.text.count("You have stopped mail") == 2
-    assert membership(site, "cats", NINA)[0] == membership(site, "dogs", NINA)[0] == "by_user"
-    click(browser, "css selector", "button[value=on]")
-    assert browser.text.count("Mail comes") == 2 and membership(site, "dogs", NINA)[0] == "enabled"
-    click(browser, "link text", "Cats")
-    assert fits(browser)
+    assert [site.member(name, NINA)["delivery_status"] for name in ("cats", "dogs")] == ["by_user", "by_user"]
+    browser.press("button[value=on]")
+    assert browser.text.count("Mail comes") == 2 and site.member("dogs", NINA)["delivery_status"] == "enabled"
+    browser.press("Cats", "link text")
+    assert browser.fits()
     from selenium.webdriver.support.ui import Select
     Select(browser.driver.find_element("name", "digest")).select_by_visible_text("digests of plain text")
-    press(browser)
+    browser.press()
     assert "Your settings were changed" in browser.text and "Digests come" in browser.text
-    assert membership(site, "cats", NINA) == ("enabled", "plaintext_digests")
-    click(browser, "xpath", "//button[text()='Leave Cats']")
-    assert "You have left Cats" in browser.text and members(site, "cats") == [] and members(site, "dogs") == [NINA]
+    assert cats(site) == ("enabled", "plaintext_digests")
+    browser.press("//button[text()='Leave Cats']", "xpath")
+    assert "You have left Cats" in browser.text and site.members("cats") == [] and site.members("dogs") == [NINA]
     browser.open(link_in(mailbox.next()))
-    press(browser)
+    browser.press()
     assert "You are on the list again" in browser.text
-    assert membership(site, "cats", NINA) == ("enabled", "plaintext_digests")
-    click(browser, "link text", "My lists")
-    click(browser, "link text", "My addresses, and what is stored about me")
-    assert "you are signed in by it" in browser.text and fits(browser)
-    click(browser, "link text", "Remove it, and leave all lists")
-    assert "You are no member of Cats any more" in browser.text and fits(browser)
+    assert cats(site) == ("enabled", "plaintext_digests")
+    browser.press("My lists", "link text")
+    browser.press("My addresses, and what is stored about me", "link text")
+    assert "you are signed in by it" in browser.text and browser.fits()
+    browser.press("Remove it, and leave all lists", "link text")
+    assert "You are no member of Cats any more" in browser.text and browser.fits()
     browser.open("/my")
-    click(browser, "xpath", "//button[text()='Sign out']")
+    browser.press("//button[text()='Sign out']", "xpath")
     browser.open("/my")
-    assert "There is no password" in browser.text and members(site, "cats") == [NINA]
+    assert "There is no password" in browser.text and site.members("cats") == [NINA]

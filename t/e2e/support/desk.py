@@ -4,8 +4,11 @@
 import html
 import re
 
-from support.post import post
 from support.instance import HOST
+from support.pages import letters
+from support.post import post
+
+CATS = f"/desk/list/cats.{HOST}"
 
 
 def mark(text):
@@ -23,18 +26,34 @@ def form_fields(text):
     return found
 
 
+def ask_to_sign_in(instance, address):
+    pages = instance.pages
+    return pages.send("/sign-in", {"mark": mark(pages.get("/sign-in").text), "address": address})
+
+
+def sign_in_links(instance, sink, address):
+    """The paths of the links to sign in that came to an address."""
+    came = letters(instance, sink, address)
+    texts = [letter.get_body(("plain",)).get_content() for letter in came]
+    assert "$" not in "".join(texts) + "".join(str(letter["Subject"]) for letter in came)
+    return [found.group(1) for found in (re.search(r"https?://\S+?(/sign-in/\S+)", text) for text in texts) if found]
+
+
 def sign_in(instance, sink, address):
     """Returns the cookie of a new session."""
-    pages = instance.pages
-    assert pages.send("/sign-in", {"mark": mark(pages.get("/sign-in").text), "address": address}).status == 200
-    instance.wait_idle()
-    letters = sink.take_mail().get(address, [])
-    (link,) = [found.group(1) for found in (
-        re.search(r"https?://\S+?(/sign-in/\S+)", letter.get_body(("plain",)).get_content()) for letter in letters)
-        if found]
-    answer = pages.send(link, {})
-    assert answer.status == 303
-    return answer.headers["Set-Cookie"].split("; ")[0]
+    assert ask_to_sign_in(instance, address).status == 200
+    (link,) = sign_in_links(instance, sink, address)
+    answer = instance.pages.send(link, {})
+    assert answer.status == 303 and answer.headers["Location"].endswith("/my")
+    cookie, *attributes = answer.headers["Set-Cookie"].split("; ")
+    assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= set(attributes)
+    return cookie
+
+
+def operator(instance, address):
+    """Somebody who runs the site."""
+    instance.cli("user", "create", address)
+    instance.cli("user", "set", address, "server_owner=yes")
 
 
 class Person:
@@ -51,6 +70,15 @@ class Person:
     def send(self, path, fields, **headers):
         return self.pages.send(path, {"mark": self.mark, **fields}, Cookie=self.cookie, **headers)
 
+    def confirm(self, path, page):
+        """Send the form of a page that asks whether it is meant."""
+        return self.send(path, {**form_fields(page.text), "confirm": "yes"})
+
+    def membership(self, name):
+        """The path of the page of an own list."""
+        found = re.search(rf'href="(/my/member/[^"]+)">{name}<', self.get("/my").text)
+        return found and found.group(1)
+
     def waiting(self):
         """The fields of what waits, "post-12", in their order, and the titles."""
         return re.findall(r'type="checkbox" name="((?:post|request)-\d+)" value="yes"> (.*?)</label>',
@@ -61,7 +89,7 @@ class Person:
         return found
 
 
-def write_to(instance, name, sender, subject, **options):
+def write_to(instance, name, sender, subject="Weather", **options):
     """A post, which waits unless the sender may write."""
     instance.lmtp_send(post(sender=sender, to=f"{name}@{HOST}", subject=subject, **options), f"{name}@{HOST}",
                        sender=sender)

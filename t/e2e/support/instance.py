@@ -231,6 +231,15 @@ class Instance:
         """The rows that a command, which must succeed, prints with --json."""
         return [json.loads(line) for line in self.cli(*words, "--json").splitlines()]
 
+    def members(self, name="cats", role="member"):
+        """The addresses that have a role on a list of HOST."""
+        return self.cli("member", "ls", f"{name}@{HOST}", "--names", "--role", role).split()
+
+    def member(self, name, address):
+        """The row of one of a list's members."""
+        (row,) = [row for row in self.rows("member", "ls", f"{name}@{HOST}") if row["address"] == address]
+        return row
+
     def jobs(self):
         """{name: row} of what the timer does. What each host does for itself bears its name behind "@"."""
         own = "@" + self.sections["site"]["hostname"]

@@ -18,6 +18,11 @@ def link_in(letter):
     return LINK.search(letter.get_body(("plain",)).get_content()).group(1)
 
 
+def leave_link(copy):
+    """The path of the link by which who got this copy leaves."""
+    return re.search(r"<https://pages\.example(/u/[^>]+)>", copy["List-Unsubscribe"]).group(1)
+
+
 class Answer:
     def __init__(self, response):
         self.status, self.headers, self.octets = response.status, response.headers, response.read()

@@ -67,7 +67,7 @@ class Browser:
         if width < 500:  # narrower than Chromium makes a window
             options.add_experimental_option("mobileEmulation", {"deviceMetrics": {
                 "width": width, "height": 640, "pixelRatio": 2}})
-        self.site = site
+        self.site, self.width = site, width
         self.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
         self.driver.set_page_load_timeout(60)
 
@@ -101,6 +101,29 @@ class Browser:
         else:
             self.driver.execute_script("arguments[0].form.requestSubmit()", self.filled)
         wait_until(lambda: self.gone(before), 60, "the next page")
+
+    def press(self, what="main button", how="css selector"):
+        """Touch a button or a link that leads to another page."""
+        before = self.driver.find_element("tag name", "html")
+        self.touch(self.driver.find_element(how, what))
+        wait_until(lambda: self.gone(before), 60, "the next page")
+
+    def touch(self, element):
+        """Scroll to it and touch it: the touch must not meet something else."""
+        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+        element.click()
+
+    def fits(self):
+        """Nothing is wider than the screen."""
+        inner, whole = self.driver.execute_script("return [innerWidth, document.documentElement.scrollWidth]")
+        print(f"{self.driver.current_url} is {whole} wide")
+        return whole <= min(inner, self.width)
+
+    def be(self, person):
+        """Have the session of somebody who signed in elsewhere."""
+        self.open("/")
+        name, value = person.cookie.split("=", 1)
+        self.driver.add_cookie({"name": name, "value": value})
 
     @staticmethod
     def gone(element):
