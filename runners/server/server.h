@@ -21,7 +21,8 @@
 typedef struct Server Server;
 typedef struct ServerSpec {
     const char *name; /* for the log and the usage text */
-    /* Get ready to accept; the sockets are SERVER_SOCKET(0 .. child->listen_fds - 1), non-blocking and close-on-exec. */
+    /* Get ready to accept. The sockets are SERVER_SOCKET(0 .. child->listen_fds - 1), non-blocking and
+     * close-on-exec. */
     bool (*start)(Server *server, GError **error);
     /* Accept from now on: everything is ready, and the master is about to hear so. */
     void (*begin)(Server *server);
