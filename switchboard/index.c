@@ -29,21 +29,6 @@ static int compare(const void *a, const void *b)
     return name_compare(a, b);
 }
 
-/* Too many: the later half goes back to being known to the disk only. A
- * sorted array is a heap. */
-static void shrink(Index *index)
-{
-    qsort(index->heap->data, index->heap->len, sizeof(EntryName), compare);
-    index->horizon = MIN(index->horizon, AT(index, index->limit).due);
-    guint keep = (guint)index->limit;
-    while (keep > 0 && AT(index, keep - 1).due >= index->horizon)
-        keep--;
-    if (keep == 0) { /* all are due at the same moment: keep what fits, in order */
-        keep = (guint)index->limit;
-    }
-    g_array_set_size(index->heap, keep);
-}
-
 void index_add(Index *index, const EntryName *name)
 {
     if (name->due >= index->horizon)
@@ -56,8 +41,16 @@ void index_add(Index *index, const EntryName *name)
         AT(index, (at - 1) / 2) = swap;
         at = (at - 1) / 2;
     }
-    if (index->heap->len > 2 * index->limit)
-        shrink(index);
+    if (index->heap->len <= 2 * index->limit)
+        return;
+    /* Too many: the later half goes back to being known to the disk only. A sorted array is a heap. */
+    qsort(index->heap->data, index->heap->len, sizeof(EntryName), compare);
+    index->horizon = MIN(index->horizon, AT(index, index->limit).due);
+    guint keep = (guint)index->limit;
+    while (keep > 0 && AT(index, keep - 1).due >= index->horizon)
+        keep--;
+    /* When all are due at the same moment, what fits is kept, in order. */
+    g_array_set_size(index->heap, keep > 0 ? keep : (guint)index->limit);
 }
 
 size_t index_length(const Index *index)

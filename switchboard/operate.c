@@ -462,13 +462,6 @@ bool operate_end(Operate *operate, GError **error)
     return true;
 }
 
-/* Renames to .msg due at name->due; a taken name is settled by a microsecond. */
-static bool make_ready(Operate *operate, Queue *queue, EntryName *name, const char *file, GError **error)
-{
-    touch(operate, queue);
-    return suffix_publish(queue, name, file, error);
-}
-
 bool operate_set_due(Operate *operate, Queue *queue, EntryName *name, int64_t due, GError **error)
 {
     char file[FILE_NAME_SIZE];
@@ -477,7 +470,8 @@ bool operate_set_due(Operate *operate, Queue *queue, EntryName *name, int64_t du
         return true;
     /* No claim: a runner that claims it at this moment renames the same file, and one of the two finds it gone. */
     name->due = due;
-    return make_ready(operate, queue, name, file, error);
+    touch(operate, queue);
+    return suffix_publish(queue, name, file, error);
 }
 
 bool operate_retry_preserved(Operate *operate, Queue *queue, EntryName *name, GError **error)
@@ -496,7 +490,7 @@ bool operate_retry_preserved(Operate *operate, Queue *queue, EntryName *name, GE
         !fs_sync_file(entry_fd(entry), error))
         return false;
     name->due = clock_now();
-    return make_ready(operate, queue, name, file, error);
+    return suffix_publish(queue, name, file, error);
 }
 
 static bool ask_guard(Operate *operate, GError **error)

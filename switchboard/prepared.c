@@ -106,23 +106,6 @@ char *prepared_queues(const Prepared *prepared)
 
 /* ---- write ---- */
 
-/* Returns the open file, or -1. */
-static int write_draft(Prepared *prepared, Draft *draft, GError **error)
-{
-    PreparedFile file = {.queue = spool_target(prepared->spool, draft_queue(draft), error)};
-    if (!file.queue)
-        return -1;
-    file.name = *draft_name(draft);
-    suffix_prepared(&file.name, prepared->tag, file.file);
-    int fd = draft_write(draft, file.queue, file.file, error);
-    if (fd < 0)
-        return -1;
-    g_array_append_val(prepared->files, file);
-    if (!g_ptr_array_find(prepared->queues, file.queue, NULL))
-        g_ptr_array_add(prepared->queues, file.queue);
-    return fd;
-}
-
 static bool write_group(Prepared *prepared, GPtrArray *drafts, guint from, GError **error)
 {
     FsSync syncs[2 * GROUP];
@@ -130,14 +113,23 @@ static bool write_group(Prepared *prepared, GPtrArray *drafts, guint from, GErro
     g_autoptr(GPtrArray) queues = g_ptr_array_new();
     bool done = true;
     while (done && files < count) {
-        int fd = write_draft(prepared, drafts->pdata[from + files], error);
+        Draft *draft = drafts->pdata[from + files];
+        PreparedFile file = {.queue = spool_target(prepared->spool, draft_queue(draft), error)};
+        int fd = -1;
+        if (file.queue) {
+            file.name = *draft_name(draft);
+            suffix_prepared(&file.name, prepared->tag, file.file);
+            fd = draft_write(draft, file.queue, file.file, error);
+        }
         done = fd >= 0;
         if (!done)
             continue;
+        g_array_append_val(prepared->files, file);
+        if (!g_ptr_array_find(prepared->queues, file.queue, NULL))
+            g_ptr_array_add(prepared->queues, file.queue);
         syncs[files++] = (FsSync){.fd = fd};
-        Queue *queue = g_array_index(prepared->files, PreparedFile, prepared->files->len - 1).queue;
-        if (!g_ptr_array_find(queues, queue, NULL))
-            g_ptr_array_add(queues, queue);
+        if (!g_ptr_array_find(queues, file.queue, NULL))
+            g_ptr_array_add(queues, file.queue);
     }
     for (guint i = 0; i < queues->len; i++)
         syncs[files + i] = (FsSync){.fd = queue_fd(queues->pdata[i]), .directory = true};
