@@ -224,21 +224,6 @@ static json_t *figure_or_null(const HistorySlot *slot, uint32_t figure)
     return slot ? json_integer(figure) : json_null();
 }
 
-static json_t *runner_json(const History *history, size_t range, unsigned place, int64_t last)
-{
-    json_t *done = json_array(), *backlog = json_array(), *oldest = json_array();
-    for (int64_t turn = last - ranges[range].slots + 1; turn <= last; turn++) {
-        const HistorySlot *slot = &history->ring.slots[ranges[range].first + (unsigned)(turn % ranges[range].slots)];
-        const HistoryFigures *figures = &slot->of[place];
-        if (slot->begin != turn * ranges[range].period)
-            slot = NULL;
-        json_array_append_new(done, figure_or_null(slot, figures->done));
-        json_array_append_new(backlog, figure_or_null(slot, figures->backlog));
-        json_array_append_new(oldest, figure_or_null(slot, figures->oldest));
-    }
-    return json_pack("{so so so}", "done", done, "backlog", backlog, "oldest", oldest);
-}
-
 /* A time to milliseconds, as a JSON number; null: there is none. */
 static json_t *seconds_json(const uint64_t counts[DELAYS_COLUMNS], double part)
 {
@@ -275,8 +260,20 @@ json_t *history_json(const History *history, const char *range, int64_t now)
         return NULL;
     json_t *runners = json_object();
     int64_t last = now / CLOCK_SECOND / ranges[at].period;
-    for (unsigned place = 0; place < HISTORY_RUNNERS && *history->ring.names[place]; place++)
-        json_object_set_new(runners, history->ring.names[place], runner_json(history, at, place, last));
+    for (unsigned place = 0; place < HISTORY_RUNNERS && *history->ring.names[place]; place++) {
+        json_t *done = json_array(), *backlog = json_array(), *oldest = json_array();
+        for (int64_t turn = last - ranges[at].slots + 1; turn <= last; turn++) {
+            const HistorySlot *slot = &history->ring.slots[ranges[at].first + (unsigned)(turn % ranges[at].slots)];
+            const HistoryFigures *figures = &slot->of[place];
+            if (slot->begin != turn * ranges[at].period)
+                slot = NULL;
+            json_array_append_new(done, figure_or_null(slot, figures->done));
+            json_array_append_new(backlog, figure_or_null(slot, figures->backlog));
+            json_array_append_new(oldest, figure_or_null(slot, figures->oldest));
+        }
+        json_object_set_new(runners, history->ring.names[place],
+                            json_pack("{so so so}", "done", done, "backlog", backlog, "oldest", oldest));
+    }
     g_autofree char *until = clock_text(now);
     return json_pack("{sI ss so s{so so}}", "period", (json_int_t)ranges[at].period, "until", until, "runners", runners,
                      "delays", "tried", delays_json(history, at, DELAY_UNTIL_TRIED, last), "settled",
