@@ -20,7 +20,7 @@ void clog_look(Clog *clog, const GPtrArray *transports, size_t held)
         g_autoptr(GPtrArray) all = transport_destinations(transports->pdata[i]);
         for (guint j = 0; j < all->len; j++) {
             Destination *destination = all->pdata[j];
-            size_t entries = destination->peers ? (size_t)g_sequence_get_length(destination->peers) : 0;
+            size_t entries = destination->queue.peers ? (size_t)g_sequence_get_length(destination->queue.peers) : 0;
             bool told = destination->clog_told > 0 && now - destination->clog_told < clog->every_us;
             if (entries <= clog->entries_max / SHARE || told)
                 continue;

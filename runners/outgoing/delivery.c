@@ -119,7 +119,7 @@ Delivery *delivery_new(Entry *entry, unsigned source, const GPtrArray *keys, GEr
 static void leave_places(Delivery *delivery)
 {
     for (guint i = 0; delivery->places && i < delivery->places->len; i++)
-        g_array_index(delivery->places, Place, i).destination->holders--;
+        g_array_index(delivery->places, Place, i).destination->load.holders--;
     g_clear_pointer(&delivery->places, g_array_unref);
 }
 
@@ -144,7 +144,7 @@ void delivery_wait_for(Delivery *delivery, Destination *destination, int64_t due
     }
     Place place = {destination, due, tried};
     g_array_append_val(delivery->places, place);
-    destination->holders++;
+    destination->load.holders++;
 }
 
 const Place *delivery_place(const Delivery *delivery, const Destination *destination)

@@ -2,10 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/outgoing/destination.h"
 
+#include <glib.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/config.h"
+#include "base/fail.h"
 
 /* A learnt or saved value that is older says nothing any more. */
 #define WINDOW_MEMORY (3600 * CLOCK_SECOND)
@@ -34,6 +37,391 @@
 const double destination_bounds[DESTINATION_HISTOGRAM] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
                                                           0.5,   1,    2.5,   10,   60,  300};
 
+/* --- the window ---------------------------------------------------------- */
+
+/*
+ * The window is how many deliveries may be under way to the destination at once, and whether it is dead, from the
+ * results of earlier deliveries. A success adds the positive feedback to a sum, and the window grows when the sum has
+ * reached 1; so it changes at the end of its cycle. A failure takes the negative feedback away, and the window shrinks
+ * at once, then again after each full 1; a change to one side forgets the sum of the other. Each failure also adds
+ * 1/window to the cohorts: a measure of how many full windows failed in a row. At the limit of cohorts the destination
+ * is dead. Sums are compared with a tolerance, so that ten tenths make one.
+ */
+
+#define EPSILON 1e-9
+
+static double feedback_at(const Feedback *feedback, unsigned window)
+{
+    switch (feedback->index) {
+    case FEEDBACK_CONCURRENCY:
+        return feedback->value / window;
+    case FEEDBACK_SQRT_CONCURRENCY:
+        return feedback->value / sqrt(window);
+    default:
+        return feedback->value;
+    }
+}
+
+static void init_window(Window *window, const WindowLimits *limits)
+{
+    unsigned initial = MAX(limits->initial, 1);
+    *window = (Window){.size = limits->limit > 0 ? MIN(initial, limits->limit) : initial};
+}
+
+static void revive_window(Window *window, const WindowLimits *limits, unsigned busy)
+{
+    init_window(window, limits);
+    if (busy > 0) /* these are under way already: a smaller window would only forbid to replace them */
+        window->size = limits->limit > 0 ? MIN(busy, limits->limit) : busy;
+}
+
+/* Rounding leaves crumbs; they are nothing. */
+static double swept(double sum)
+{
+    return fabs(sum) < EPSILON ? 0 : sum;
+}
+
+static void grow_window(Window *window, const WindowLimits *limits, unsigned busy)
+{
+    window->cohorts = 0;
+    if (window->size == 0) {
+        revive_window(window, limits, busy);
+        return;
+    }
+    /* A window that is not filled proves nothing about a larger one, so it does not grow ahead of the demand. Else a
+     * quiet hour of single mails would open it to the limit, and the next large list would meet the server all at
+     * once. */
+    bool room = limits->limit == 0 || window->size < limits->limit;
+    if (!room || window->size >= busy + limits->initial)
+        return;
+    window->success += feedback_at(&limits->positive, window->size);
+    while (window->success >= 1 - EPSILON) {
+        window->size++;
+        window->success = swept(window->success - 1);
+        window->failure = 0; /* the failures of a smaller window say nothing of this one */
+    }
+    if (limits->limit > 0)
+        window->size = MIN(window->size, limits->limit);
+}
+
+static void shrink_window(Window *window, const WindowLimits *limits)
+{
+    if (window->size == 0)
+        return;
+    /* The first failure shrinks the window at once, and growth waits for the end of its cycle: too much concurrency
+     * costs the other side, too little only us. */
+    window->failure = swept(window->failure - feedback_at(&limits->negative, window->size));
+    while (window->failure < -EPSILON) {
+        if (window->size > 1)
+            window->size--;
+        window->success = 0;
+        window->failure = swept(window->failure + 1);
+    }
+}
+
+/* --- rates --------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    double seconds;
+} units[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+
+bool rate_parse(const char *text, Rate *rate, GError **error)
+{
+    if (config_rate_parse(text, &rate->per_second))
+        return true;
+    rate->per_second = 0;
+    return fail(error, FAIL_CONFIG, "found \"%s\"; allowed is " CONFIG_RATE_ALLOWED, text);
+}
+
+/* In the unit that makes a number of at least 1, if there is one. */
+char *rate_print(Rate rate)
+{
+    if (rate.per_second <= 0)
+        return g_strdup("none");
+    size_t unit = 0;
+    while (unit + 1 < G_N_ELEMENTS(units) && rate.per_second * units[unit].seconds < 1 - 1e-9)
+        unit++;
+    return g_strdup_printf("%.4g/%s", rate.per_second * units[unit].seconds, units[unit].name);
+}
+
+int64_t bucket_wait(Bucket *bucket, Rate rate, double burst, int64_t now)
+{
+    double most = MAX(burst, 1);
+    if (rate.per_second <= 0) { /* full when there is a limit again */
+        *bucket = (Bucket){most, now};
+        return 0;
+    }
+    double passed = (double)MAX(now - bucket->filled, 0) / CLOCK_SECOND;
+    bucket->tokens = MIN(bucket->tokens + passed * rate.per_second, most);
+    bucket->filled = now;
+    double missing = 1 - bucket->tokens;
+    if (missing <= 1e-9)
+        return 0;
+    return (int64_t)ceil(missing / rate.per_second * CLOCK_SECOND);
+}
+
+/* --- a pace that is learnt ----------------------------------------------- */
+
+/*
+ * The pace is how many recipients a second the destination bears. It is learnt from refusals that speak of rate or
+ * volume; without such a refusal there is no limit.
+ *
+ * A refusal makes the destination rest: for 1 s, then 2 s, 4 s, at most PACE_REST_MAX, while nothing but refusals
+ * comes. What was under way together and is refused during the rest counts as one refusal. After the rest one recipient
+ * is tried. When it is taken, mail goes on at nine tenths of what the destination was found to bear. That is what it
+ * took in the minute before the refusal, but no less than half of the refused rate. Where enough was taken to know, it
+ * may be as low as a quarter. So it falls by steps, and one bad minute ruins nothing. A destination that refused
+ * several times in a row begins with a 64th of that, or one a second, and doubles it each second up to there.
+ *
+ * Near the refused rate the pace grows by 0.2 % with each recipient, 1 % a second at most. When it was a tenth
+ * above for a minute, there is no such limit any more: it doubles every two seconds, and is forgotten when it
+ * limits nothing. It is never below PACE_LEAST, and forgotten when nothing was refused for PACE_MEMORY.
+ */
+
+#define FALL 0.9              /* of what it bears */
+#define FALL_MOST 4           /* it is taken to bear one in so many of what was refused, at least */
+#define FEW 10                /* recipients taken in a minute; of fewer nothing is concluded */
+#define FIRST_LEAST 10        /* a second: what is thought of a destination of which nothing is known */
+#define GROWTH 0.002          /* of the rate, with each recipient that is taken; more where they are rare */
+#define GROWTH_MAX 0.05
+#define GROWTH_A_SECOND 0.01
+#define RARE 0.2              /* recipients a second */
+/* So far above the refused rate for GONE_TIME, so many taken in that time: there is no such limit any more. */
+#define ABOVE 1.1
+#define GONE 1.05
+#define GONE_TIME ((PACE_SPAN + 1) * CLOCK_SECOND)
+#define SEARCH (2 * CLOCK_SECOND) /* then it doubles each so often */
+#define FORGOTTEN 256         /* times what was taken in the last minute: such a pace limits nothing */
+#define CLOSED 3              /* refusals in a row after which the destination is taken for closed, not for slow */
+#define SLOW_START 64
+#define BELIEVED 4            /* what a closed one bears becomes no less than one in so many at a time */
+
+static void advance(Pace *pace, int64_t now)
+{
+    int64_t second = now / CLOCK_SECOND;
+    if (second - pace->second >= PACE_SPAN) {
+        memset(pace->taken, 0, sizeof pace->taken);
+        memset(pace->tried, 0, sizeof pace->tried);
+        pace->begun = now;
+    }
+    for (int64_t at = MAX(pace->second + 1, second - PACE_SPAN + 1); at <= second; at++)
+        pace->taken[at % PACE_SPAN] = pace->tried[at % PACE_SPAN] = 0;
+    pace->second = MAX(second, pace->second);
+}
+
+static unsigned in_span(const unsigned *ring)
+{
+    unsigned sum = 0;
+    for (int i = 0; i < PACE_SPAN; i++)
+        sum += ring[i];
+    return sum;
+}
+
+/* Recipients a second over the time that the rings tell of. */
+static double a_second(const Pace *pace, const unsigned *ring, int64_t now)
+{
+    double seconds = (double)(now - pace->begun) / CLOCK_SECOND;
+    return in_span(ring) / CLAMP(seconds, 1, PACE_SPAN);
+}
+
+Rate pace_rate(Pace *pace, int64_t now)
+{
+    if (pace->rate.per_second > 0 && now - pace->refused > PACE_MEMORY)
+        *pace = (Pace){0};
+    return pace->rate;
+}
+
+static void grow(Pace *pace, unsigned recipients, int64_t now)
+{
+    double rate = pace->rate.per_second;
+    double seconds = (double)MAX(now - pace->grown, 0) / CLOCK_SECOND;
+    if (rate < ABOVE * pace->refused_at)
+        pace->above_since = now;
+    /* Being allowed a higher rate proves nothing; recipients must have been taken at it, for longer than the minute by
+     * which servers count. */
+    bool gone = now - pace->above_since > GONE_TIME && in_span(pace->taken) > GONE * pace->refused_at * PACE_SPAN;
+    if (rate < FALL * pace->refused_at || gone) { /* what is known to be borne is reached fast, what is not slowly */
+        if (now - pace->grown < (gone ? SEARCH : CLOCK_SECOND))
+            return;
+        pace->rate.per_second = gone ? 2 * rate : MIN(2 * rate, FALL * pace->refused_at);
+        if (gone && pace->rate.per_second * PACE_SPAN > FORGOTTEN * in_span(pace->taken)) {
+            *pace = (Pace){0};
+            return;
+        }
+    } else {
+        /* By recipients, so that a pace that nobody uses stays; and by time at most, so that a burst that is taken all
+         * at once does not double it. Of a few recipients an hour each must count for more, or it would take a day. */
+        double each = MIN(GROWTH * MAX(RARE / rate, 1), GROWTH_MAX);
+        double growth = MIN(each * recipients, rate > RARE ? GROWTH_A_SECOND * seconds : GROWTH_MAX);
+        pace->rate.per_second = rate * (1 + growth);
+    }
+    pace->grown = now;
+}
+
+static void pace_taken(Pace *pace, unsigned recipients, int64_t now)
+{
+    advance(pace, now);
+    if (pace->since == 0 && now - pace->opened > PACE_SPAN * CLOCK_SECOND) {
+        pace->opened = now;
+        pace->taken_open = 0;
+    }
+    pace->taken[pace->second % PACE_SPAN] += recipients;
+    pace->taken_open += recipients;
+    pace->tried[pace->second % PACE_SPAN] += recipients;
+    if (pace->rate.per_second <= 0)
+        return;
+    if (!pace_rests(pace)) {
+        grow(pace, recipients, now);
+        return;
+    }
+    /* It takes mail again. One that had closed bears what it took since it opened the time before, spread over the time
+     * until now: that is the limit of a server that counts by the minute. It may have been closed for another reason,
+     * and so no more than a part of that is believed. */
+    if (pace->refusals >= CLOSED) {
+        double bears = (double)pace->taken_open * CLOCK_SECOND / (double)MAX(now - pace->opened, CLOCK_SECOND);
+        pace->refused_at = MAX(CLAMP(bears, pace->refused_at / BELIEVED, pace->refused_at), PACE_LEAST);
+        pace->rate.per_second = MAX(MIN(FALL * pace->refused_at, MAX(pace->refused_at / SLOW_START, 1)), PACE_LEAST);
+        pace->taken_open = 0;
+        pace->opened = now;
+    }
+    pace->refusals = 0;
+    pace->rests_until = 0;
+    pace->grown = pace->above_since = now;
+}
+
+/* The first refusal after something was taken says that the rate is too high. */
+static void fall(Pace *pace, int64_t now)
+{
+    if (pace->rate.per_second > 0 && pace->rate.per_second < FALL * pace->refused_at - 1e-9) {
+        /* It is on its way up from a careful beginning, so what was taken until now was limited by us, and is no
+         * measure of what the server bears. Only the rate that was just refused is known to be too high. */
+        pace->refused_at = MAX(pace->refused_at / 2, pace->rate.per_second);
+        pace->rate.per_second = MAX(pace->rate.per_second / 2, PACE_LEAST);
+        return;
+    }
+    double tried = a_second(pace, pace->tried, now);
+    bool enough = in_span(pace->taken) >= FEW;
+    if (pace->rate.per_second <= 0 && !enough) {
+        pace->refused_at = MAX(tried, FIRST_LEAST);
+    } else {
+        double rate = pace->rate.per_second > 0 ? MIN(pace->rate.per_second, tried) : tried;
+        double least = MAX(rate / (enough ? FALL_MOST : 2), PACE_LEAST);
+        pace->refused_at = CLAMP(a_second(pace, pace->taken, now), least, MAX(rate, least));
+    }
+    pace->rate.per_second = MAX(FALL * pace->refused_at, PACE_LEAST);
+}
+
+static void pace_refused(Pace *pace, unsigned recipients, int64_t now)
+{
+    pace_rate(pace, now); /* what is old is forgotten first */
+    advance(pace, now);
+    pace->tried[pace->second % PACE_SPAN] += recipients;
+    pace->refused = now;
+    if (pace->since == 0)
+        pace->since = now;
+    if (now < pace->rests_until) /* it was under way when the first one was refused, and tells nothing new */
+        return;
+    if (!pace_rests(pace)) /* the refusals of a rest tell that it is not over, not that the rate is still too high */
+        fall(pace, now);
+    pace->refusals++;
+    int64_t rest = CLOCK_SECOND << MIN(pace->refusals - 1, 10u);
+    pace->rests_until = now + MIN(rest, PACE_REST_MAX);
+}
+
+/* --- flights ------------------------------------------------------------- */
+
+/*
+ * How many transactions may go to a destination in one flight is learnt from how long it takes to answer, and from how
+ * earlier flights ended. Without a wish of the site, flights have more than one transaction only to a slow server: no
+ * answer of the last one or two spans came within PIPELINING_SLOW. The shortest answer of a span counts, so that a
+ * moment in which this host is busy does not make a server slow.
+ *
+ * Until a flight of several transactions has come back whole, only one such flight is under way. After a flight that
+ * was broken off, or whose commands the server did not understand, there is none for PIPELINING_PAUSE.
+ */
+
+void pipelining_observe(Pipelining *pipelining, int64_t took, int64_t now)
+{
+    took = MAX(took, 1);
+    if (now - pipelining->span >= PIPELINING_SPAN || now < pipelining->span) {
+        pipelining->before = pipelining->least;
+        pipelining->least = took;
+        pipelining->span = now;
+    } else {
+        pipelining->least = MIN(pipelining->least, took);
+    }
+}
+
+unsigned pipelining_most(const Pipelining *pipelining, unsigned wanted, int64_t now)
+{
+    if (now < pipelining->pause_until || (!pipelining->proven && pipelining->out > 0))
+        return 1;
+    if (wanted > 0)
+        return wanted;
+    return MIN(pipelining->before, pipelining->least) > PIPELINING_SLOW ? PIPELINING_DEFAULT : 1;
+}
+
+void pipelining_end(Pipelining *pipelining, bool whole, int64_t now)
+{
+    g_assert(pipelining->out > 0);
+    pipelining->out--;
+    pipelining->proven = whole && now >= pipelining->pause_until;
+    if (!whole)
+        pipelining->pause_until = now + PIPELINING_PAUSE;
+}
+
+/* --- entries that wait for it -------------------------------------------- */
+
+#define PARKED_LEAST 64
+
+void parked_add(ParkedEntries *entries, const Parked *parked, int64_t now)
+{
+    if (!entries->all) {
+        entries->all = g_array_new(FALSE, FALSE, sizeof(Parked));
+        entries->most = PARKED_LEAST;
+    }
+    if (entries->all->len >= entries->most && now >= entries->look) {
+        /* Entries whose time has come were taken by their names, and stand here again if they still wait. */
+        guint kept = 0;
+        for (guint i = 0; i < entries->all->len; i++) {
+            Parked one = g_array_index(entries->all, Parked, i);
+            if (one.due > now)
+                g_array_index(entries->all, Parked, kept++) = one;
+        }
+        g_array_set_size(entries->all, kept);
+        entries->most = CLAMP(2 * entries->all->len, PARKED_LEAST, PARKED_MAX);
+        entries->look = now + CLOCK_SECOND;
+    }
+    if (entries->all->len < PARKED_MAX)
+        g_array_append_val(entries->all, *parked);
+}
+
+size_t parked_count(const ParkedEntries *entries, int64_t now)
+{
+    size_t count = 0;
+    for (guint i = 0; entries->all && i < entries->all->len; i++)
+        count += g_array_index(entries->all, Parked, i).due > now;
+    return count;
+}
+
+static gint by_arrival(gconstpointer one, gconstpointer other)
+{
+    int64_t a = ((const Parked *)one)->arrival;
+    int64_t b = ((const Parked *)other)->arrival;
+    return (a > b) - (a < b);
+}
+
+void parked_move(ParkedEntries *entries, GArray *to)
+{
+    if (entries->all)
+        g_array_append_vals(to, entries->all->data, entries->all->len);
+    g_array_sort(to, by_arrival);
+    g_clear_pointer(&entries->all, g_array_unref);
+}
+
+/* --- the destination ----------------------------------------------------- */
+
 Destination *destination_new(const char *name, const DestinationLimits *limits, GQueue *changes, int64_t now)
 {
     Destination *destination = g_new0(Destination, 1);
@@ -41,11 +429,11 @@ Destination *destination_new(const char *name, const DestinationLimits *limits, 
     destination->limits = limits;
     destination->ordered.per_second = -1;
     destination->last_used = now;
-    destination->changes = changes;
-    destination->change.data = destination;
-    window_init(&destination->window, &limits->window);
+    destination->queue.changes = changes;
+    destination->queue.change.data = destination;
+    init_window(&destination->window, &limits->window);
     bucket_init(&destination->bucket, limits->burst, now);
-    g_queue_init(&destination->idle);
+    g_queue_init(&destination->load.idle);
     return destination;
 }
 
@@ -53,14 +441,14 @@ void destination_free(Destination *destination)
 {
     if (!destination)
         return;
-    if (destination->changed)
-        g_queue_unlink(destination->changes, &destination->change);
-    if (destination->ready)
-        g_sequence_remove(destination->ready);
-    if (destination->asleep)
-        g_sequence_remove(destination->asleep);
-    g_clear_pointer(&destination->peers, g_sequence_free);
-    parked_clear(&destination->parked);
+    if (destination->queue.changed)
+        g_queue_unlink(destination->queue.changes, &destination->queue.change);
+    if (destination->queue.ready)
+        g_sequence_remove(destination->queue.ready);
+    if (destination->queue.asleep)
+        g_sequence_remove(destination->queue.asleep);
+    g_clear_pointer(&destination->queue.peers, g_sequence_free);
+    g_clear_pointer(&destination->load.parked.all, g_array_unref);
     g_free(destination->name);
     g_free(destination->reason);
     g_free(destination->status);
@@ -70,20 +458,10 @@ void destination_free(Destination *destination)
 
 void destination_changed(Destination *destination)
 {
-    if (!destination->changes || destination->changed)
+    if (!destination->queue.changes || destination->queue.changed)
         return;
-    destination->changed = true;
-    g_queue_push_tail_link(destination->changes, &destination->change);
-}
-
-bool destination_dead(const Destination *destination)
-{
-    return destination->dead_until > 0;
-}
-
-bool destination_probing(const Destination *destination)
-{
-    return destination->deaths > 0 && !destination_dead(destination);
+    destination->queue.changed = true;
+    g_queue_push_tail_link(destination->queue.changes, &destination->queue.change);
 }
 
 Rate destination_rate(Destination *destination, int64_t now)
@@ -110,9 +488,9 @@ void destination_inherit(Destination *destination, Destination *from, int64_t no
         destination_order_rate(destination, from->ordered.per_second, now);
     from->suspended = false;
     from->ordered.per_second = -1;
-    for (guint i = 0; from->parked.all && i < from->parked.all->len; i++)
-        parked_add(&destination->parked, &g_array_index(from->parked.all, Parked, i), now);
-    parked_clear(&from->parked);
+    for (guint i = 0; from->load.parked.all && i < from->load.parked.all->len; i++)
+        parked_add(&destination->load.parked, &g_array_index(from->load.parked.all, Parked, i), now);
+    g_clear_pointer(&from->load.parked.all, g_array_unref);
     destination_changed(from);
     destination_changed(destination);
 }
@@ -164,15 +542,15 @@ bool destination_room(Destination *destination, int64_t now, int64_t *wake_at)
         return false;
     }
     unsigned most = destination_probing(destination) ? 1 : destination->window.size;
-    if (destination->busy + destination->between >= most || !rate_allows(destination, now, wake_at))
+    if (destination->busy + destination->load.between >= most || !rate_allows(destination, now, wake_at))
         return false;
     bool known = destination->connections > 0;
-    if (!known || destination->sessions < destination->connections || !g_queue_is_empty(&destination->idle))
+    if (!known || destination->load.sessions < destination->connections || !g_queue_is_empty(&destination->load.idle))
         return true;
     /* Another one is tried from time to time, alone. */
     if (destination->full_until > now)
         *wake_at = destination->full_until;
-    return destination->full_until <= now && destination->sessions == destination->connections;
+    return destination->full_until <= now && destination->load.sessions == destination->connections;
 }
 
 bool destination_crowded(Destination *destination, int64_t now)
@@ -237,7 +615,7 @@ void destination_learn_connections(Destination *destination, unsigned others, in
 
 void destination_turned_away(Destination *destination, unsigned others, int64_t now)
 {
-    bool borne = now < destination->borne_until && destination->established < destination->borne;
+    bool borne = now < destination->borne_until && destination->load.established < destination->borne;
     bool one_more = destination->connections > 0 && others >= destination->connections;
     destination->turned_away++;
     destination->beyond += !borne;
@@ -247,26 +625,26 @@ void destination_turned_away(Destination *destination, unsigned others, int64_t 
 
 void destination_connecting(Destination *destination)
 {
-    destination->sessions++;
+    destination->load.sessions++;
     destination_changed(destination);
 }
 
 void destination_connected(Destination *destination, int64_t now)
 {
     unsigned limit = destination->limits->window.limit;
-    destination->established++;
+    destination->load.established++;
     destination->counts.connections++;
     destination->turned_away = 0;
-    if (now >= destination->borne_until || destination->established >= destination->borne) {
-        if (destination->established > destination->borne) /* so many stand beside each other */
+    if (now >= destination->borne_until || destination->load.established >= destination->borne) {
+        if (destination->load.established > destination->borne) /* so many stand beside each other */
             destination->beyond = 0;
-        destination->borne = destination->established;
+        destination->borne = destination->load.established;
         destination->borne_until = now + BORNE_MEMORY;
     }
     destination_changed(destination);
-    if (destination->connections == 0 || destination->sessions <= destination->connections)
+    if (destination->connections == 0 || destination->load.sessions <= destination->connections)
         return;
-    destination->connections = destination->sessions;
+    destination->connections = destination->load.sessions;
     if (destination->grew) /* the one before was borne, too: its limit is another now, and the next comes at once */
         destination->refusals = 0;
     destination->full_until = destination->grew ? now : now + full_time(destination);
@@ -277,26 +655,23 @@ void destination_connected(Destination *destination, int64_t now)
 
 void destination_disconnected(Destination *destination, bool was_accepted)
 {
-    destination->sessions--;
-    destination->established -= was_accepted;
+    destination->load.sessions--;
+    destination->load.established -= was_accepted;
     destination_changed(destination);
 }
 
-void destination_add_idle(Destination *destination, GList *session)
+void destination_set_idle(Destination *destination, GList *session, bool idle)
 {
-    g_queue_push_head_link(&destination->idle, session);
-    destination_changed(destination);
-}
-
-void destination_remove_idle(Destination *destination, GList *session)
-{
-    g_queue_unlink(&destination->idle, session);
+    if (idle)
+        g_queue_push_head_link(&destination->load.idle, session);
+    else
+        g_queue_unlink(&destination->load.idle, session);
     destination_changed(destination);
 }
 
 void destination_between(Destination *destination, bool begins)
 {
-    destination->between += begins ? 1 : -1;
+    destination->load.between += begins ? 1 : -1;
     destination_changed(destination);
 }
 
@@ -309,7 +684,7 @@ void destination_learn_transactions(Destination *destination, unsigned taken, in
 void destination_begin(Destination *destination, size_t recipients)
 {
     destination->busy++;
-    bucket_take(&destination->bucket, (double)recipients);
+    destination->bucket.tokens -= (double)recipients;
     destination_changed(destination);
 }
 
@@ -360,44 +735,45 @@ static void well(Destination *destination, int64_t now)
     g_clear_pointer(&destination->status, g_free);
 }
 
-static void throttled(Destination *destination, const SiteReport *report, int64_t now)
-{
-    bool known = pace_rests(&destination->pace);
-    destination->counts.throttled++;
-    pace_refused(&destination->pace, report->refused, now);
-    if (paced(destination, now)) /* what is refused costs nothing, and no debt outlasts it */
-        bucket_init(&destination->bucket, 1, now);
-    else
-        bucket_take(&destination->bucket, -(double)report->refused);
-    if (!known)
-        window_shrink(&destination->window, &destination->limits->window);
-    if (destination->away_since == 0)
-        destination->away_since = now;
-}
-
 bool destination_tell(Destination *destination, const SiteReport *report, int64_t now, double chance)
 {
     const WindowLimits *limits = &destination->limits->window;
+    Window *window = &destination->window;
     destination_changed(destination);
     destination->last_used = now;
     if (report->taken > 0)
         pace_taken(&destination->pace, report->taken, now);
+    bool rested = pace_rests(&destination->pace);
     switch (report->news) {
     case SITE_GOOD:
-        window_success(&destination->window, limits, destination->busy);
+        grow_window(window, limits, destination->busy);
         destination->dead_until = 0;
         destination->deaths = 0;
         well(destination, now);
         return false;
     case SITE_THROTTLED:
-        throttled(destination, report, now);
+        destination->counts.throttled++;
+        pace_refused(&destination->pace, report->refused, now);
+        if (paced(destination, now)) /* what is refused costs nothing, and no debt outlasts it */
+            bucket_init(&destination->bucket, 1, now);
+        else
+            destination->bucket.tokens += (double)report->refused;
+        if (!rested)
+            shrink_window(window, limits);
+        if (destination->away_since == 0)
+            destination->away_since = now;
         return false;
     case SITE_FAILED:
         if (destination_dead(destination))
-            return false;
-        if (!window_failure(&destination->window, limits) &&
-            (limits->cohorts == 0 || !destination_probing(destination)))
-            return false;
+            return false; /* that late news changes nothing */
+        /* By cohorts, and not by failures: a full window that fails at the same moment is one event, whatever its
+         * size. */
+        window->cohorts += 1.0 / window->size;
+        if (limits->cohorts == 0 || window->cohorts < limits->cohorts - EPSILON) {
+            shrink_window(window, limits);
+            if (limits->cohorts == 0 || !destination_probing(destination))
+                return false;
+        }
         destination_kill(destination, now, report->replied, chance);
         return true;
     default:
@@ -423,7 +799,7 @@ void destination_resume(Destination *destination, int64_t now)
 {
     destination->suspended = false;
     destination_changed(destination);
-    pace_clear(&destination->pace);
+    destination->pace = (Pace){0};
     bucket_init(&destination->bucket, destination->limits->burst, now);
     if (destination_dead(destination))
         destination_revive(destination);
@@ -435,7 +811,7 @@ void destination_revive(Destination *destination)
     destination->dead_until = 0;
     destination->full_until = 0;
     destination_changed(destination);
-    window_revive(&destination->window, &destination->limits->window, destination->busy);
+    revive_window(&destination->window, &destination->limits->window, destination->busy);
 }
 
 /* A fifth of what it has lasted, within reason. */
@@ -585,7 +961,7 @@ bool destination_load(Destination *destination, const json_t *saved, int64_t now
     Pace *pace = &destination->pace;
     double rate = real_of(saved, "pace") / share, refused_at = real_of(saved, "refused_at") / share;
     int64_t refused = time_of(saved, "refused");
-    pace_clear(pace);
+    *pace = (Pace){0};
     if (isfinite(rate) && isfinite(refused_at) && rate > 0 && refused_at > 0 && refused <= now) {
         pace->rate.per_second = MAX(rate, PACE_LEAST);
         pace->refused_at = refused_at;

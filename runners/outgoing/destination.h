@@ -4,17 +4,18 @@
 /*
  * Decide how much mail may go to a destination, and how fast. A destination is a group of servers that share a load: a
  * relay is one, and with MX lookups each set of mail hosts is one, which many domains may share. It knows how many
- * batches may be under way (window.h, pipelining.h), the rate (bucket.h, pace.h), whether it is dead and until when,
- * and it counts what was sent. It reads no clock: times are passed in, and it neither sends nor waits. The scheduler
- * asks it, and the transport tells it what the servers said. A function that may change whether there is room notes so
- * for the scheduler, which looks again before it decides; other code writes none of the fields that room depends on.
+ * batches may be under way (its window, and flights), the rate (a bucket, and a pace that is learnt), whether it is
+ * dead and until when, and it counts what was sent. It reads no clock: times are passed in (clock_steady(),
+ * microseconds, where nothing else is said), and it neither sends nor waits. The scheduler asks it, and the transport
+ * tells it what the servers said. A function that may change whether there is room notes so for the scheduler, which
+ * looks again before it decides; other code writes none of the fields that room depends on.
  *
  *   alive      there is room while busy < window, a token is there, and connections are not refused
  *   dead       after `cohorts` full windows of failures in a row. Its mail is put off without an attempt. The time
  *              doubles with each death, from dead_min to dead_max, until something succeeds
  *   probing    it was dead, and nothing has succeeded since: one batch goes at a time, and one failure makes it dead
  *              again
- *   throttled  it has a pace (pace.h), learnt from its refusals
+ *   throttled  it has a pace, learnt from its refusals
  *   suspended  the operator has stopped it
  */
 #include <glib.h>
@@ -22,12 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runners/outgoing/bucket.h"
-#include "runners/outgoing/pipelining.h"
-#include "runners/outgoing/pace.h"
-#include "runners/outgoing/parked.h"
-#include "runners/outgoing/sizes.h"
-#include "runners/outgoing/window.h"
+#include "runners/outgoing/destination_parts.h"
 
 #define DESTINATION_HISTOGRAM 12 /* bounds: destination_bounds */
 
@@ -52,6 +48,27 @@ typedef struct DestinationCounts {
 /* Upper bounds of the histogram, seconds. */
 extern const double destination_bounds[DESTINATION_HISTOGRAM];
 
+/* The place of a destination in the scheduler, which alone looks at it. */
+typedef struct DestinationQueue {
+    GQueue *changes;       /* borrowed: of destinations to look at again; NULL: nobody asks */
+    GList change;          /* in changes */
+    bool changed;          /* it is there */
+    GSequence *peers;      /* of Peer, by the order of their jobs */
+    GSequenceIter *ready, *asleep;
+    struct Job *first;     /* the job of the first peer, by which `ready` is ordered */
+    uint64_t turn;         /* the scheduler's count when it was last served */
+    int64_t wake_at;
+} DestinationQueue;
+
+/* Connections and mail that the transport has there. */
+typedef struct DestinationLoad {
+    GQueue idle;           /* of Session: connected and without work */
+    unsigned sessions, established, between; /* two batches: RSET is not answered yet */
+    unsigned nexthops;     /* next hops whose batches wait here */
+    unsigned holders;      /* deliveries with recipients that wait for it */
+    ParkedEntries parked;  /* that wait for it alone */
+} DestinationLoad;
+
 typedef struct Destination {
     char *name;
     const DestinationLimits *limits; /* the transport's */
@@ -62,45 +79,31 @@ typedef struct Destination {
     Pace pace;
     Rate ordered;          /* set by the operator; < 0: none */
     bool suspended;
-    bool own, lmtp;        /* the site's own SMTP relay (refusal.h); LMTP */
+    bool own, lmtp;        /* the site's own SMTP relay (judge.h); LMTP */
     unsigned refused_at;   /* it has the mail of a sender whom the relay refuses, at this SmtpPhase; 0: all others */
     bool unresolved;       /* its servers are not known yet */
     unsigned deaths;       /* in a row */
-    int64_t away_since;    /* clock_steady(): dead, suspended or slow since then; 0: well */
-    int64_t dead_until;    /* clock_steady(); 0: alive */
+    int64_t away_since;    /* dead, suspended or slow since then; 0: well */
+    int64_t dead_until;    /* 0: alive */
     char *reason, *status; /* of the last failure */
     SizeLimits sizes;
     unsigned connections;  /* connections that it accepts at a time; 0: no limit was met */
     unsigned refusals;     /* attempts in a row at one connection more that were refused */
     unsigned borne;        /* the most connections that stood at a time lately */
-    int64_t borne_until;   /* clock_steady(): this is believed */
+    int64_t borne_until;   /* this is believed */
     unsigned turned_away, beyond; /* refused since the last accepted one; refused beside as many as were borne */
     bool grew;             /* no connection was refused since the last additional one succeeded */
-    int64_t full_until;    /* clock_steady(): no additional connection is tried before */
+    int64_t full_until;    /* no additional connection is tried before */
     char *last_reply;      /* the last reply that refused something */
     int64_t last_used;
     int64_t tried_at;      /* due time of the entry that will be the next trial; 0: there is none */
     double took;           /* average seconds of the latest transactions */
-    int64_t waited_since;  /* clock_steady(): mail has been waiting since then and nothing came back; 0: not so */
+    int64_t waited_since;  /* mail has been waiting since then and nothing came back; 0: not so */
+    size_t waiting, waiting_recipients; /* batches; the scheduler counts them */
     int64_t clog_told;     /* monotonic: when the log last said that it is slow */
     DestinationCounts counts;
-    /* Used by the scheduler alone. */
-    GQueue *changes;       /* borrowed: of destinations to look at again; NULL: nobody asks */
-    GList change;          /* in changes */
-    bool changed;          /* it is there */
-    GSequence *peers;      /* of Peer, by the order of their jobs */
-    GSequenceIter *ready, *asleep;
-    struct Job *first;     /* the job of the first peer, by which `ready` is ordered */
-    uint64_t turn;         /* the scheduler's count when it was last served */
-    int64_t wake_at;
-    size_t waiting, waiting_recipients;
-    /* Used by the transport alone. */
-    GQueue idle;           /* of Session: connected and without work */
-    unsigned sessions, established, between; /* two batches: RSET is not answered yet */
-    unsigned nexthops;     /* next hops whose batches wait here */
-    unsigned holders;      /* deliveries with recipients that wait for it */
-    ParkedEntries parked;  /* that wait for it alone */
-    void *transport;
+    DestinationQueue queue;
+    DestinationLoad load;
 } Destination;
 
 /* Make a destination. limits and changes are borrowed; changes is the scheduler's queue for what changed, or NULL. */
@@ -116,7 +119,7 @@ bool destination_room(Destination *destination, int64_t now, int64_t *wake_at);
  * well, has no rate to keep, and more mail waits for it than it has room for. */
 bool destination_crowded(Destination *destination, int64_t now);
 /* Return the most recipients that one transaction may have now, at most `allowed`: no more than the servers were found
- * to take, no more than the pace allows in a second, and one while the pace rests (pace.h). */
+ * to take, no more than the pace allows in a second, and one while the pace rests. */
 size_t destination_most(Destination *destination, size_t allowed, int64_t now);
 /* Return the most transactions that one connection may have, at most `allowed`; 0 means no limit. */
 unsigned destination_most_transactions(const Destination *destination, unsigned allowed, int64_t now);
@@ -134,8 +137,7 @@ void destination_connecting(Destination *destination);
 void destination_connected(Destination *destination, int64_t now);
 void destination_disconnected(Destination *destination, bool was_accepted);
 /* Add a connection to those that wait for work, or remove it. */
-void destination_add_idle(Destination *destination, GList *session);
-void destination_remove_idle(Destination *destination, GList *session);
+void destination_set_idle(Destination *destination, GList *session, bool idle);
 void destination_between(Destination *destination, bool begins); /* one waits for the answer to RSET */
 /* Count a batch with this many recipients that goes out, or one that comes back. */
 void destination_begin(Destination *destination, size_t recipients);
@@ -160,7 +162,15 @@ bool destination_tell(Destination *destination, const SiteReport *report, int64_
 /* Declare the destination dead at once. replied: because of a reply. */
 void destination_kill(Destination *destination, int64_t now, bool replied, double chance);
 void destination_set_reason(Destination *destination, const char *status, const char *reason);
-bool destination_dead(const Destination *destination);
+static inline bool destination_dead(const Destination *destination)
+{
+    return destination->dead_until > 0;
+}
+/* Return true when the destination was dead, lives again, and nothing has succeeded since. */
+static inline bool destination_probing(const Destination *destination)
+{
+    return destination->deaths > 0 && !destination_dead(destination);
+}
 /* Note whether the destination's servers are unknown. */
 void destination_set_unresolved(Destination *destination, bool unresolved);
 /* Obey the operator: send it nothing; end its suspension, its death and its pace. */
@@ -168,8 +178,6 @@ void destination_suspend(Destination *destination, int64_t now);
 void destination_resume(Destination *destination, int64_t now);
 /* Let a dead destination live again, when dead_until has come: it is probing then. */
 void destination_revive(Destination *destination);
-/* Return true when the destination was dead, lives again, and nothing has succeeded since. */
-bool destination_probing(const Destination *destination);
 /* Return the rate in force, in recipients a second: that of the operator, else that of the transport, else none. A pace
  * that was learnt and is lower takes its place. */
 Rate destination_rate(Destination *destination, int64_t now);

@@ -190,7 +190,7 @@ static void note_parked(const Place *place, unsigned source, const EntryName *na
     if (place->tried)
         return;
     memcpy(parked.hash, name->hash, sizeof parked.hash);
-    parked_add(&place->destination->parked, &parked, clock_now());
+    parked_add(&place->destination->load.parked, &parked, clock_now());
 }
 
 /* The same of the entries that a delivery has become. Those of another process's slice come when they are due. */

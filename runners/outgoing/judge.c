@@ -65,7 +65,7 @@ static void defers(const Judged *about, ReplyVerdict *verdict, Fate *fate)
 /* The server has as many connections of ours as it wants, or of everybody's. */
 static void judge_full(const Judged *about, ReplyVerdict *verdict, Fate *fate)
 {
-    if (about->destination->established > 1) { /* it asks for one connection less; mail goes on over the others */
+    if (about->destination->load.established > 1) { /* it asks for one connection less; mail goes on over the others */
         verdict->full = verdict->spent = true;
         goes_again(about, verdict, fate);
     } else if (about->relay || about->destination->connections > 0) {

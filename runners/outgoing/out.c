@@ -197,7 +197,7 @@ static void on_parked(void *data, Batch *batch, int64_t due)
 static void on_recalled(void *data, Destination *destination)
 {
     Out *out = data;
-    parked_move(&destination->parked, out->recalled);
+    parked_move(&destination->load.parked, out->recalled);
 }
 
 /* Give the entry back as it was, when its batches that are out have come back. */

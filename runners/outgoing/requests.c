@@ -72,7 +72,7 @@ static json_t *destination_json(Transport *transport, Destination *destination)
         "{s:s,s:o,s:s,s:i,s:i,s:i,s:I,s:I,s:s,s:f,s:i,s:f,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o}",
         "transport", transport_name(transport), "name", text_or_null(destination->name), "state",
         destination_state(destination, now), "window", (int)destination->window.size, "busy", (int)destination->busy,
-        "sessions", (int)destination->sessions, "waiting", (json_int_t)destination->waiting, "waiting_recipients",
+        "sessions", (int)destination->load.sessions, "waiting", (json_int_t)destination->waiting, "waiting_recipients",
         (json_int_t)destination->waiting_recipients, "rate", rate, "tokens", destination->bucket.tokens, "deaths",
         (int)destination->deaths, "dead_for", MAX(dead_for, 0), "reason", text_or_null(destination->reason),
         "last_reply", text_or_null(destination->last_reply), "sent", (json_int_t)counts->sent, "deferred",
@@ -83,7 +83,8 @@ static json_t *destination_json(Transport *transport, Destination *destination)
         (json_int_t)counts->throttled, "seconds", histogram_json(counts));
     json_object_set_new(shown, "refusals", refusals_of(transport, destination));
     json_object_set_new(shown, "refused_messages", json_integer(refused_messages(transport, destination)));
-    json_object_set_new(shown, "parked", json_integer((json_int_t)parked_count(&destination->parked, clock_now())));
+    json_object_set_new(shown, "parked",
+                        json_integer((json_int_t)parked_count(&destination->load.parked, clock_now())));
     json_object_set_new(shown, "away_since", time_or_null(destination->away_since));
     json_object_set_new(shown, "next_attempt", time_or_null(wake));
     json_object_set_new(shown, "transaction_recipients",
@@ -114,7 +115,7 @@ static int compare_found(const void *a, const void *b)
 static bool slowed(Destination *destination, int64_t now)
 {
     return pace_rate(&destination->pace, now).per_second > 0 &&
-           (destination->waiting_recipients > 0 || parked_count(&destination->parked, clock_now()) > 0 ||
+           (destination->waiting_recipients > 0 || parked_count(&destination->load.parked, clock_now()) > 0 ||
             pace_rests(&destination->pace));
 }
 

@@ -47,19 +47,20 @@ static gint compare_ready(gconstpointer a, gconstpointer b, gpointer data)
     (void)data;
     const Destination *one = a;
     const Destination *other = b;
-    gint order = compare_numbers(one->first->rank, other->first->rank);
-    return order ? order : compare_numbers(one->turn, other->turn);
+    gint order = compare_numbers(one->queue.first->rank, other->queue.first->rank);
+    return order ? order : compare_numbers(one->queue.turn, other->queue.turn);
 }
 
 static gint compare_asleep(gconstpointer a, gconstpointer b, gpointer data)
 {
     (void)data;
-    return compare_numbers((uint64_t)((const Destination *)a)->wake_at, (uint64_t)((const Destination *)b)->wake_at);
+    return compare_numbers((uint64_t)((const Destination *)a)->queue.wake_at,
+                           (uint64_t)((const Destination *)b)->queue.wake_at);
 }
 
 static Peer *first_peer(const Destination *destination)
 {
-    return g_sequence_get(g_sequence_get_begin_iter(destination->peers));
+    return g_sequence_get(g_sequence_get_begin_iter(destination->queue.peers));
 }
 
 static void unlist(GSequenceIter **place)
@@ -73,30 +74,30 @@ static void unlist(GSequenceIter **place)
 static void look(Scheduler *scheduler, Destination *destination, int64_t now)
 {
     int64_t wake_at = 0;
-    bool waits = destination->peers && !g_sequence_is_empty(destination->peers);
+    bool waits = destination->queue.peers && !g_sequence_is_empty(destination->queue.peers);
     bool ready = waits && destination_room(destination, now, &wake_at);
     if (!waits)
         wake_at = destination->dead_until; /* it comes back to life though nothing waits */
     Job *first = waits ? first_peer(destination)->job : NULL;
-    if (ready && destination->ready && g_sequence_get_length(scheduler->ready) == 1) {
-        destination->first = first; /* nobody else: its place is right */
+    if (ready && destination->queue.ready && g_sequence_get_length(scheduler->ready) == 1) {
+        destination->queue.first = first; /* nobody else: its place is right */
         return;
     }
-    unlist(&destination->ready);
-    unlist(&destination->asleep);
-    destination->first = first;
-    destination->wake_at = wake_at;
+    unlist(&destination->queue.ready);
+    unlist(&destination->queue.asleep);
+    destination->queue.first = first;
+    destination->queue.wake_at = wake_at;
     if (ready)
-        destination->ready = g_sequence_insert_sorted(scheduler->ready, destination, compare_ready, NULL);
+        destination->queue.ready = g_sequence_insert_sorted(scheduler->ready, destination, compare_ready, NULL);
     else if (wake_at > 0)
-        destination->asleep = g_sequence_insert_sorted(scheduler->asleep, destination, compare_asleep, NULL);
+        destination->queue.asleep = g_sequence_insert_sorted(scheduler->asleep, destination, compare_asleep, NULL);
 }
 
 static void look_at_changed(Scheduler *scheduler, int64_t now)
 {
     for (GList *link; (link = g_queue_pop_head_link(&scheduler->changed)) != NULL;) {
         Destination *destination = link->data;
-        destination->changed = false;
+        destination->queue.changed = false;
         look(scheduler, destination, now);
     }
 }
@@ -109,12 +110,12 @@ int64_t scheduler_wake(Scheduler *scheduler, int64_t now)
         if (g_sequence_iter_is_end(first))
             return 0;
         Destination *destination = g_sequence_get(first);
-        if (destination->wake_at > now)
-            return destination->wake_at;
+        if (destination->queue.wake_at > now)
+            return destination->queue.wake_at;
         if (destination_dead(destination) && destination->dead_until <= now)
             destination_revive(destination);
         look(scheduler, destination, now);
-        if (destination->asleep && destination->wake_at <= now)
+        if (destination->queue.asleep && destination->queue.wake_at <= now)
             return now + 1; /* rounding: a moment later */
     }
 }
@@ -230,7 +231,7 @@ static bool selectable(const Job *job)
 {
     unsigned looked = 0;
     for (const GList *link = job->peers.head; link && looked < CANDIDATE_PEERS_MAX; link = link->next, looked++)
-        if (((const Peer *)link->data)->destination->ready)
+        if (((const Peer *)link->data)->destination->queue.ready)
             return true;
     return false;
 }
@@ -298,7 +299,7 @@ static Job *preempt(Job *current, int64_t now)
     pop_job(job);
     /* A destination that stands by the rank of its first job must not be among the others while that changes. */
     for (const GList *link = job->peers.head; link; link = link->next)
-        unlist(&((const Peer *)link->data)->destination->ready);
+        unlist(&((const Peer *)link->data)->destination->queue.ready);
     GQueue *jobs = &current->scheduler->jobs;
     g_queue_unlink(jobs, &job->link);
     g_queue_insert_before_link(jobs, &current->link, &job->link);
@@ -322,10 +323,10 @@ static Job *preempt(Job *current, int64_t now)
 
 static Peer *find_peer(const Job *job, const Destination *destination)
 {
-    if (!destination->peers || g_queue_is_empty((GQueue *)&job->peers))
+    if (!destination->queue.peers || g_queue_is_empty((GQueue *)&job->peers))
         return NULL;
     Peer like = {.job = (Job *)job};
-    GSequenceIter *place = g_sequence_lookup(destination->peers, &like, compare_peers, NULL);
+    GSequenceIter *place = g_sequence_lookup(destination->queue.peers, &like, compare_peers, NULL);
     return place ? g_sequence_get(place) : NULL;
 }
 
@@ -339,9 +340,9 @@ void scheduler_add_batch(Job *job, Destination *destination, Batch *batch, bool 
         peer->destination = destination;
         peer->link.data = peer;
         g_queue_init(&peer->batches);
-        if (!destination->peers)
-            destination->peers = g_sequence_new(NULL);
-        peer->place = g_sequence_insert_sorted(destination->peers, peer, compare_peers, NULL);
+        if (!destination->queue.peers)
+            destination->queue.peers = g_sequence_new(NULL);
+        peer->place = g_sequence_insert_sorted(destination->queue.peers, peer, compare_peers, NULL);
         g_queue_push_tail_link(&job->peers, &peer->link);
     }
     batch->job = job;
@@ -383,7 +384,7 @@ static Batch *detach(Peer *peer, GList *link)
     destination->waiting--;
     destination->waiting_recipients -= batch->count;
     if (g_queue_is_empty(&peer->batches)) {
-        unlist(&destination->ready); /* it may stand there by this job, which may end now */
+        unlist(&destination->queue.ready); /* it may stand there by this job, which may end now */
         destination_changed(destination);
         g_sequence_remove(peer->place);
         g_queue_unlink(&peer->job->peers, &peer->link);
@@ -423,7 +424,7 @@ Destination *scheduler_front(Scheduler *scheduler, int64_t now)
 
 bool scheduler_equals(const Destination *front, const Destination *other)
 {
-    return other->ready && other->first == front->first;
+    return other->queue.ready && other->queue.first == front->queue.first;
 }
 
 Batch *scheduler_next(Scheduler *scheduler, Destination *from, Destination **destination, int64_t now)
@@ -436,20 +437,22 @@ Batch *scheduler_next(Scheduler *scheduler, Destination *from, Destination **des
         peer = NULL;
         for (const GList *link = job->peers.head; link; link = link->next) {
             Peer *one = link->data;
-            if (one->destination->ready && (!peer || one->destination->turn < peer->destination->turn))
+            if (one->destination->queue.ready &&
+                (!peer || one->destination->queue.turn < peer->destination->queue.turn))
                 peer = one;
         }
     }
     *destination = peer->destination;
     Batch *batch = select_batch(peer, now);
-    (*destination)->turn = ++scheduler->turns;
+    (*destination)->queue.turn = ++scheduler->turns;
     destination_begin(*destination, batch->count);
     return batch;
 }
 
 Batch *scheduler_behind(Destination *destination, int64_t now)
 {
-    if (!destination->peers || g_sequence_is_empty(destination->peers) || !destination_crowded(destination, now))
+    if (!destination->queue.peers || g_sequence_is_empty(destination->queue.peers) ||
+        !destination_crowded(destination, now))
         return NULL;
     Batch *batch = first_peer(destination)->batches.head->data;
     return batch->count <= destination_most(destination, batch->count, now) ? batch : NULL;
@@ -464,7 +467,7 @@ void scheduler_take_behind(Destination *destination, Batch *batch, int64_t now)
 
 void scheduler_take(Destination *destination, const struct Nexthop *nexthop, GQueue *taken)
 {
-    GSequenceIter *place = destination->peers ? g_sequence_get_begin_iter(destination->peers) : NULL;
+    GSequenceIter *place = destination->queue.peers ? g_sequence_get_begin_iter(destination->queue.peers) : NULL;
     while (place && !g_sequence_iter_is_end(place)) {
         Peer *peer = g_sequence_get(place);
         place = g_sequence_iter_next(place); /* the peer leaves with its last batch */

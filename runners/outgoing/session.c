@@ -48,13 +48,11 @@ static void set_idle(Session *session, bool idle)
     if (session->waits == idle)
         return;
     session->waits = idle;
-    if (idle) {
-        destination_add_idle(session->destination, &session->idle);
+    destination_set_idle(session->destination, &session->idle, idle);
+    if (idle)
         g_queue_push_tail_link(&session->transport->idle, &session->idle_all);
-    } else {
-        destination_remove_idle(session->destination, &session->idle);
+    else
         g_queue_unlink(&session->transport->idle, &session->idle_all);
-    }
 }
 
 static void set_between(Session *session, bool between)
@@ -181,7 +179,7 @@ static void send_batch(Session *session)
         note_sent(session, behind);
         g_queue_push_tail_link(&session->behind, &behind->link);
         if (session->flight.sent++ == 1) {
-            pipelining_begin(&destination->pipelining);
+            destination->pipelining.out++;
             destination->counts.flights++;
         }
     }
@@ -336,7 +334,7 @@ void session_send(Transport *transport, Destination *destination, Batch *batch)
 {
     transport->busy++;
     batch_begin(batch);
-    for (GList *link = destination->idle.head, *next; link; link = next) {
+    for (GList *link = destination->load.idle.head, *next; link; link = next) {
         Session *waiting = link->data;
         next = link->next;
         if (smtp_client_busy(waiting->client)) { /* it has rested too long, and may be saying goodbye already */
@@ -350,7 +348,7 @@ void session_send(Transport *transport, Destination *destination, Batch *batch)
     }
 
     unsigned limit = destination->limits->window.limit;
-    if (limit > 0 && destination->sessions >= limit)
+    if (limit > 0 && destination->load.sessions >= limit)
         close_leaving(transport, destination); /* what it bears, it counts by connections */
     /* One connection fewer: one that is leaving, else one that waits for work, which says QUIT. */
     if (transport->sessions->len >= transport->sessions_max && !close_leaving(transport, NULL) &&

@@ -18,7 +18,6 @@ Destination *transport_destination(Transport *transport, const char *name)
     if (destination)
         return destination;
     destination = destination_new(name, &transport->limits, &transport->scheduler.changed, clock_steady());
-    destination->transport = transport;
     destination->own = !transport->mx && !transport->lmtp;
     destination->lmtp = transport->lmtp;
     g_hash_table_insert(transport->destinations, destination->name, destination);
@@ -29,9 +28,9 @@ Destination *transport_destination(Transport *transport, const char *name)
 static void join(Nexthop *nexthop, Destination *destination)
 {
     if (nexthop->destination)
-        nexthop->destination->nexthops--;
+        nexthop->destination->load.nexthops--;
     nexthop->destination = destination;
-    destination->nexthops++;
+    destination->load.nexthops++;
 }
 
 Transport *transport_new(const TransportShared *shared, const char *name, GError **error)
@@ -136,7 +135,7 @@ static void move_waiting(Transport *transport, Nexthop *nexthop, Destination *fr
 static Destination *waiting_place(Transport *transport, const char *name)
 {
     Destination *destination = transport_destination(transport, name);
-    if (destination->nexthops == 0)
+    if (destination->load.nexthops == 0)
         return destination;
     g_autofree char *another = g_strconcat(name, "?", NULL);
     return transport_destination(transport, another);
@@ -165,8 +164,8 @@ static void move_batches(Transport *transport, Nexthop *nexthop, Destination *to
     move_waiting(transport, nexthop, from);
     /* It stood for one domain until its hosts were known. A delivery of which somebody waits for it still looks at it;
      * then transport_tidy() ends it. */
-    if (from->nexthops == 0 && from->busy == 0 && from->sessions == 0 && from->waiting == 0 && from->holders == 0 &&
-        !destination_dead(from))
+    if (from->load.nexthops == 0 && from->busy == 0 && from->load.sessions == 0 && from->waiting == 0 &&
+        from->load.holders == 0 && !destination_dead(from))
         g_hash_table_remove(transport->destinations, from->name);
 }
 
@@ -364,10 +363,10 @@ bool transport_feed(Transport *transport)
         if (!front)
             break;
         /* Where it would need a connection that another has to be closed for, an open one goes on instead. */
-        bool scarce = transport->sessions->len >= transport->sessions_max && g_queue_is_empty(&front->idle);
+        bool scarce = transport->sessions->len >= transport->sessions_max && g_queue_is_empty(&front->load.idle);
         Destination *kept = scarce ? session_goes_on(transport, front) : NULL;
         Batch *batch = scheduler_next(&transport->scheduler, kept ? kept : front, &destination, now);
-        bucket_take(&transport->bucket, (double)batch->count);
+        transport->bucket.tokens -= (double)batch->count;
         session_send(transport, destination, batch);
         any = true;
     }

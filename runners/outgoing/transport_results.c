@@ -157,7 +157,7 @@ static void count(Destination *destination, const Batch *batch)
 
 static void call_back(Transport *transport, Destination *destination)
 {
-    if (destination->parked.all)
+    if (destination->load.parked.all)
         transport->shared->owner->recalled(transport->shared->data, destination);
 }
 
@@ -307,7 +307,7 @@ static ReplyVerdict judge(Transport *transport, Destination *destination, Batch 
                  destination->name, verdict.transactions);
     }
     if (verdict.full)
-        destination_learn_connections(destination, destination->sessions - 1, now);
+        destination_learn_connections(destination, destination->load.sessions - 1, now);
     if (news == SITE_GOOD)
         pipelining_observe(&destination->pipelining, batch->finished - batch->begun, now);
     if (news != SITE_FAILED && news != SITE_THROTTLED)
@@ -421,7 +421,7 @@ bool transport_batch_done(Transport *transport, Destination *destination, Batch 
 void transport_no_connection(Transport *transport, Destination *destination, Batch *batch, const SmtpResult *why)
 {
     destination->counts.refused_connections++;
-    bool others = destination->sessions > 0; /* connected or about to be */
+    bool others = destination->load.sessions > 0; /* connected or about to be */
     ReplyVerdict verdict = judge_connection(transport->shared->replies, others, batch->count, why);
     if (!verdict.full)
         destination_set_reason(destination, why->status, why->text);
@@ -433,8 +433,9 @@ void transport_no_connection(Transport *transport, Destination *destination, Bat
     }
     tell(transport, destination, &verdict.report, &(Flight){.sent = 1, .back = 1});
     if (others) /* it may be at its limit, not away */
-        destination_turned_away(destination, destination->sessions, clock_steady());
-    bool tries = destination->established > 0 || verdict.full || (others && batch->unconnected++ < UNCONNECTED_MAX);
+        destination_turned_away(destination, destination->load.sessions, clock_steady());
+    bool tries = destination->load.established > 0 || verdict.full ||
+                 (others && batch->unconnected++ < UNCONNECTED_MAX);
     if (!closed(destination) && tries) {
         batch->nexthop->batches--;
         again(transport, batch);

@@ -31,12 +31,17 @@ static unsigned number(const TransportSection *section, const char *key)
     return (unsigned)config_integer(section->config, section->name, key);
 }
 
+/* "x", "x/y", "x/concurrency" or "x/sqrt_concurrency", 0 <= x <= 1. */
 static bool read_feedback(const TransportSection *section, const char *key, Feedback *feedback, GError **error)
 {
-    if (feedback_parse(config_string(section->config, section->name, key), feedback, error))
-        return true;
-    g_prefix_error(error, "[%s] %s: ", section->name, key);
-    return false;
+    const char *text = config_string(section->config, section->name, key), *divisor;
+    if (!config_feedback_parse(text, &feedback->value, &divisor))
+        return fail(error, FAIL_CONFIG, "[%s] %s: found \"%s\"; allowed is " CONFIG_FEEDBACK_ALLOWED, section->name,
+                    key, text);
+    feedback->index = !divisor                              ? FEEDBACK_CONSTANT
+                      : strcmp(divisor, "concurrency") == 0 ? FEEDBACK_CONCURRENCY
+                                                            : FEEDBACK_SQRT_CONCURRENCY;
+    return true;
 }
 
 static bool read_rate(const TransportSection *section, const char *key, Rate *rate, GError **error)
@@ -250,7 +255,7 @@ bool transport_share(Transport *transport, unsigned hosts)
     bool within = is_within(transport->sessions->len, transport->sessions_max, &transport->idle);
     for (guint i = 0; i < destinations->len; i++) {
         const Destination *destination = destinations->pdata[i];
-        within &= is_within(destination->sessions, destination->limits->window.limit, &destination->idle);
+        within &= is_within(destination->load.sessions, destination->limits->window.limit, &destination->load.idle);
     }
     return within;
 }

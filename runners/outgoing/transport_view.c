@@ -18,7 +18,7 @@ static gboolean forget_nexthop(gpointer key, gpointer value, gpointer data)
     bool unused = nexthop != transport->relay && nexthop->destination->refused_at == 0 &&
                   nexthop->batches == 0 && !nexthop->lookup && !nexthop->resolve &&
                   clock_monotonic() - nexthop->last_used > UNUSED_LIFETIME;
-    nexthop->destination->nexthops -= unused;
+    nexthop->destination->load.nexthops -= unused;
     return unused;
 }
 
@@ -27,8 +27,8 @@ static gboolean forget_destination(gpointer key, gpointer value, gpointer data)
     (void)key;
     Destination *destination = value;
     int64_t now = clock_steady();
-    if (destination->nexthops > 0 || destination->busy > 0 || destination->waiting > 0 ||
-        destination->sessions > 0 || destination->holders > 0 || destination_dead(destination) ||
+    if (destination->load.nexthops > 0 || destination->busy > 0 || destination->waiting > 0 ||
+        destination->load.sessions > 0 || destination->load.holders > 0 || destination_dead(destination) ||
         destination->suspended ||
         destination->ordered.per_second >= 0 || pace_rate(&destination->pace, now).per_second > 0)
         return FALSE;

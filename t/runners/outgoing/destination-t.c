@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Destinations: rates, a learnt pace, death and its time, and what outlives a restart. */
+/* Destinations: rates, a learnt pace, death and its time, what outlives a restart, the window, and flights. */
 #include "runners/outgoing/destination.h"
 
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "t/suite.h"
 
 #define START (1000000 * CLOCK_SECOND)
+#define MS (CLOCK_SECOND / 1000)
 
 static const DestinationLimits standard = {
     .window = {.initial = 5, .limit = 20, .positive = {1, 0}, .negative = {1, 0}, .cohorts = 1},
@@ -96,11 +97,11 @@ static void bucket(void)
     Rate rate = {0.5};
     bucket_init(&tokens, 1, START);
     g_assert_cmpint(bucket_wait(&tokens, rate, 1, START), ==, 0);
-    bucket_take(&tokens, 1);
+    tokens.tokens -= 1;
     g_assert_cmpint(bucket_wait(&tokens, rate, 1, START), ==, 2 * CLOCK_SECOND);
     g_assert_cmpint(bucket_wait(&tokens, rate, 1, START + CLOCK_SECOND), ==, CLOCK_SECOND);
     g_assert_cmpint(bucket_wait(&tokens, rate, 1, START + 2 * CLOCK_SECOND), ==, 0);
-    bucket_take(&tokens, 10);
+    tokens.tokens -= 10;
     g_assert_cmpint(bucket_wait(&tokens, rate, 1, START + 2 * CLOCK_SECOND), ==, 20 * CLOCK_SECOND);
     g_assert_cmpint(bucket_wait(&tokens, rate, 1, START + 3600 * CLOCK_SECOND), ==, 0);
     g_assert_cmpfloat(tokens.tokens, ==, 1); /* a pause saves no more than the burst */
@@ -417,16 +418,16 @@ static void full(void)
 {
     Destination *destination = new_destination();
     int64_t wake;
-    destination->sessions = destination->established = 3;
+    destination->load.sessions = destination->load.established = 3;
     destination_learn_connections(destination, 3, START);
     destination_learn_connections(destination, 4, START); /* at the same time */
     g_assert_cmpint(destination->full_until, ==, START + CLOCK_SECOND);
     g_assert_false(destination_room(destination, START, &wake));
     g_assert_cmpint(wake, ==, destination->full_until);
     GList link = {0};
-    destination_add_idle(destination, &link);
+    destination_set_idle(destination, &link, true);
     g_assert_true(destination_room(destination, START, &wake));
-    destination_remove_idle(destination, &link);
+    destination_set_idle(destination, &link, false);
     g_assert_true(destination_room(destination, destination->full_until, &wake));
     destination_connecting(destination);
     g_assert_false(destination_room(destination, destination->full_until, &wake));
@@ -435,8 +436,8 @@ static void full(void)
     g_assert_cmpint(wake, ==, START + 2 * CLOCK_SECOND); /* the next */
     destination_disconnected(destination, true);
     g_assert_true(destination_room(destination, START + CLOCK_SECOND, &wake));
-    destination->sessions = 20;
-    destination->established = 19;
+    destination->load.sessions = 20;
+    destination->load.established = 19;
     destination_connected(destination, START + CLOCK_SECOND);
     g_assert_cmpuint(destination->connections, ==, 0); /* as many as there are ever to be */
     destination_free(destination);
@@ -448,21 +449,21 @@ static void refused_now_and_then(void)
     Destination *destination = new_destination();
     int64_t wake;
     for (int i = 0; i < 100; i++) {
-        destination->sessions = destination->established = (unsigned)i % 20;
+        destination->load.sessions = destination->load.established = (unsigned)i % 20;
         if (i % 10 == 9)
-            destination_turned_away(destination, destination->sessions, START);
+            destination_turned_away(destination, destination->load.sessions, START);
         destination_connecting(destination);
         destination_connected(destination, START);
     }
     g_assert_cmpuint(destination->connections, ==, 0);
-    destination->sessions = destination->established = 3;
+    destination->load.sessions = destination->load.established = 3;
     destination_turned_away(destination, 5, START); /* of six at the same time three are taken */
     destination_turned_away(destination, 4, START);
     g_assert_true(destination_room(destination, START, &wake));
     destination_turned_away(destination, 3, START);
     g_assert_false(destination_room(destination, START, &wake));
     g_assert_cmpuint(destination->connections, ==, 3);
-    destination->sessions = destination->established = 1;
+    destination->load.sessions = destination->load.established = 1;
     destination_connecting(destination);
     destination_connected(destination, START);
     destination_turned_away(destination, 2, START); /* fewer than it takes */
@@ -475,7 +476,7 @@ static void full_no_more(void)
 {
     Destination *destination = new_destination();
     int64_t now = START, wake;
-    destination->sessions = destination->established = 3;
+    destination->load.sessions = destination->load.established = 3;
     for (int i = 0; i < 10; i++) {
         destination_learn_connections(destination, 3, now);
         now = destination->full_until;
@@ -489,7 +490,7 @@ static void full_no_more(void)
         destination_connecting(destination);
         destination_connected(destination, now);
     }
-    g_assert_cmpuint(destination->established, ==, 20);
+    g_assert_cmpuint(destination->load.established, ==, 20);
     g_assert_cmpint(now - opened, <=, 120 * CLOCK_SECOND);
     destination_free(destination);
 }
@@ -500,9 +501,9 @@ static void called_back_in_order(void)
     Destination *destination = new_destination();
     g_autoptr(GArray) back = g_array_new(FALSE, FALSE, sizeof(Parked));
     for (int64_t i = 0; i < 100; i++)
-        parked_add(&destination->parked,
+        parked_add(&destination->load.parked,
                    &(Parked){.due = START + (i + 1) * CLOCK_SECOND, .arrival = (i * 37) % 100}, START);
-    parked_move(&destination->parked, back);
+    parked_move(&destination->load.parked, back);
     g_assert_cmpuint(back->len, ==, 100);
     for (guint i = 0; i < back->len; i++)
         g_assert_cmpint(g_array_index(back, Parked, i).arrival, ==, i);
@@ -516,13 +517,13 @@ static void parked(void)
     for (int64_t round = 0; round < 1000; round++)
         for (uint8_t i = 0; i < 10; i++) {
             int64_t now = START + round * 60 * CLOCK_SECOND;
-            parked_add(&destination->parked, &(Parked){.hash = {i}, .due = now + 60 * CLOCK_SECOND}, now);
+            parked_add(&destination->load.parked, &(Parked){.hash = {i}, .due = now + 60 * CLOCK_SECOND}, now);
         }
-    g_assert_cmpuint(destination->parked.all->len, <=, 64);
+    g_assert_cmpuint(destination->load.parked.all->len, <=, 64);
     for (unsigned i = 0; i < 250000; i++) /* of very many the first, as many as an inbox knows */
-        parked_add(&destination->parked, &(Parked){.source = i, .due = 2 * START}, START);
-    g_assert_cmpuint(destination->parked.all->len, ==, 200000);
-    g_assert_cmpuint(g_array_index(destination->parked.all, Parked, 199999).source, >, 199000);
+        parked_add(&destination->load.parked, &(Parked){.source = i, .due = 2 * START}, START);
+    g_assert_cmpuint(destination->load.parked.all->len, ==, 200000);
+    g_assert_cmpuint(g_array_index(destination->load.parked.all, Parked, 199999).source, >, 199000);
     destination_free(destination);
 }
 
@@ -562,7 +563,7 @@ static void crowded(void)
 static void remembers_pause(void)
 {
     Destination *destination = new_destination();
-    pipelining_begin(&destination->pipelining);
+    destination->pipelining.out++;
     pipelining_end(&destination->pipelining, false, START);
     json_t *saved = destination_save(destination, START);
     destination_free(destination);
@@ -592,6 +593,461 @@ static void inherits(void)
     destination_free(heir);
 }
 
+/* --- the window: its accounting, trace by trace, with sums that are compared with a tolerance --- */
+
+static const Feedback one = {1, FEEDBACK_CONSTANT}, half = {.5, FEEDBACK_CONSTANT}, quarter = {.25, FEEDBACK_CONSTANT},
+                      per_window = {1, FEEDBACK_CONCURRENCY}, per_root = {1, FEEDBACK_SQRT_CONCURRENCY};
+
+typedef struct Trace {
+    DestinationLimits limits;
+    Destination *destination;
+    unsigned events;
+} Trace;
+
+/* Begin anew, with the limits as they are. */
+static void restart(Trace *trace)
+{
+    destination_free(trace->destination);
+    trace->destination = destination_new("example.com", &trace->limits, NULL, START);
+}
+
+static Trace *trace_new(Feedback positive, Feedback negative, unsigned cohorts)
+{
+    Trace *trace = g_new0(Trace, 1);
+    trace->limits = standard;
+    trace->limits.window = (WindowLimits){.initial = 5, .limit = 20, .positive = positive, .negative = negative,
+                                          .cohorts = cohorts};
+    restart(trace);
+    return trace;
+}
+
+static void trace_free(Trace *trace)
+{
+    destination_free(trace->destination);
+    g_free(trace);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Trace, trace_free)
+
+/* One delivery of those that are under way ends so. True: the destination died of it. */
+static bool tell(Trace *trace, SiteNews news, unsigned busy)
+{
+    trace->destination->busy = busy;
+    return destination_tell(trace->destination, &(SiteReport){.news = news}, START, 0);
+}
+
+/* One event of a saturated destination: busy is the window. */
+static void event(Trace *trace, char what)
+{
+    trace->events++;
+    tell(trace, what == '+' ? SITE_GOOD : SITE_FAILED, trace->destination->window.size);
+}
+
+static void expect_window(const Trace *trace, unsigned window, double success, double failure, double cohorts)
+{
+    g_test_message("event %u: %u(%g,%g,%g)", trace->events, trace->destination->window.size,
+                   trace->destination->window.success, trace->destination->window.failure,
+                   trace->destination->window.cohorts);
+    g_assert_cmpuint(trace->destination->window.size, ==, window);
+    g_assert_cmpfloat_with_epsilon(trace->destination->window.success, success, 1e-4);
+    g_assert_cmpfloat_with_epsilon(trace->destination->window.failure, failure, 1e-4);
+    g_assert_cmpfloat_with_epsilon(trace->destination->window.cohorts, cohorts, 1e-4);
+}
+
+/* Successes only: the event at which each window from 6 on is reached. */
+static void expect_growth(Feedback positive, const unsigned *at, size_t count)
+{
+    g_autoptr(Trace) trace = trace_new(positive, one, 1);
+    for (size_t i = 0; i < count; i++) {
+        while (trace->events < at[i] - 1)
+            event(trace, '+');
+        g_assert_cmpuint(trace->destination->window.size, ==, 5 + i);
+        event(trace, '+');
+        g_assert_cmpuint(trace->destination->window.size, ==, 6 + i);
+    }
+    for (int i = 0; i < 100; i++)
+        event(trace, '+');
+    g_assert_cmpuint(trace->destination->window.size, ==, 20);
+}
+
+static void t1(void)
+{
+    unsigned at[15];
+    for (unsigned i = 0; i < 15; i++)
+        at[i] = i + 1;
+    expect_growth(one, at, 15);
+}
+
+static void t2(void)
+{
+    static const unsigned at[] = {5, 11, 18, 26, 35, 45, 56, 68, 81, 95, 110, 126, 143, 161, 180};
+    expect_growth(per_window, at, 15);
+    g_autoptr(Trace) trace = trace_new(per_window, one, 1);
+    for (unsigned i = 1; i <= 4; i++) {
+        event(trace, '+');
+        expect_window(trace, 5, 0.2 * i, 0, 0);
+    }
+    event(trace, '+');
+    expect_window(trace, 6, 0, 0, 0);
+    for (unsigned i = 1; i <= 5; i++) {
+        event(trace, '+');
+        expect_window(trace, 6, i / 6.0, 0, 0);
+    }
+    event(trace, '+');
+    expect_window(trace, 7, 0, 0, 0);
+}
+
+static void t3(void)
+{
+    static const unsigned at[] = {3, 5, 8, 11, 13, 17, 20, 23, 27, 31, 34, 38, 43, 47, 51};
+    expect_growth(per_root, at, 15);
+}
+
+static void t4(void)
+{
+    unsigned at[15];
+    for (unsigned i = 0; i < 15; i++)
+        at[i] = 4 * (i + 1);
+    expect_growth(quarter, at, 15);
+}
+
+static void t5(void)
+{
+    g_autoptr(Trace) trace = trace_new(one, one, 1);
+    event(trace, '-');
+    expect_window(trace, 4, 0, 0, 0.2);
+    event(trace, '-');
+    expect_window(trace, 3, 0, 0, 0.45);
+    event(trace, '-');
+    expect_window(trace, 2, 0, 0, 0.7833);
+    event(trace, '-');
+    g_assert_true(destination_dead(trace->destination));
+    g_assert_cmpfloat_with_epsilon(trace->destination->window.cohorts, 1.2833, 1e-4);
+}
+
+static void expect_death(Trace *trace, unsigned at, double cohorts)
+{
+    while (!destination_dead(trace->destination))
+        event(trace, '-');
+    g_assert_cmpuint(trace->events, ==, at);
+    g_assert_cmpfloat_with_epsilon(trace->destination->window.cohorts, cohorts, 2e-4);
+}
+
+static void t6(void)
+{
+    g_autoptr(Trace) trace = trace_new(one, per_window, 1);
+    static const double failure[] = {.8, .55, .3, .05};
+    static const double cohorts[] = {.2, .45, .7, .95};
+    for (int i = 0; i < 4; i++) {
+        event(trace, '-');
+        expect_window(trace, 4, 0, failure[i], cohorts[i]);
+    }
+    expect_death(trace, 5, 1.2);
+}
+
+static void t7(void)
+{
+    g_autoptr(Trace) trace = trace_new(one, per_root, 1);
+    event(trace, '-');
+    expect_window(trace, 4, 0, .5528, .2);
+    event(trace, '-');
+    expect_window(trace, 4, 0, .0528, .45);
+    event(trace, '-');
+    expect_window(trace, 3, 0, .5528, .7);
+    expect_death(trace, 4, 1.0333);
+}
+
+static void t8(void)
+{
+    static const struct {
+        unsigned window;
+        double failure, cohorts;
+    } steps[] = {{4, .8, .2},       {4, .55, .45},     {4, .3, .7},  {4, .05, .95}, {3, .8, 1.2},
+                 {3, .4667, 1.5333}, {3, .1333, 1.8667}, {2, .8, 2.2}, {2, .3, 2.7},  {1, .8, 3.2}};
+    g_autoptr(Trace) trace = trace_new(one, per_window, 10);
+    for (size_t i = 0; i < G_N_ELEMENTS(steps); i++) {
+        event(trace, '-');
+        expect_window(trace, steps[i].window, 0, steps[i].failure, steps[i].cohorts);
+    }
+    for (double cohorts = 4.2; cohorts < 10; cohorts++) {
+        event(trace, '-');
+        g_assert_cmpuint(trace->destination->window.size, ==, 1);
+        g_assert_cmpfloat_with_epsilon(trace->destination->window.cohorts, cohorts, 1e-4);
+    }
+    expect_death(trace, 17, 10.2);
+}
+
+static void t9(void)
+{
+    static const unsigned windows[] = {4, 3, 2, 1, 1};
+    static const double cohorts[] = {.2, .45, .7833, 1.2833, 2.2833};
+    g_autoptr(Trace) trace = trace_new(one, one, 3);
+    for (int i = 0; i < 5; i++) {
+        event(trace, '-');
+        g_assert_cmpuint(trace->destination->window.size, ==, windows[i]);
+        g_assert_cmpfloat_with_epsilon(trace->destination->window.cohorts, cohorts[i], 1e-4);
+    }
+    expect_death(trace, 6, 3.2833);
+    g_autoptr(Trace) ten = trace_new(one, one, 10);
+    expect_death(ten, 13, 10.2833);
+}
+
+static void t10(void)
+{
+    for (unsigned cohorts = 1; cohorts <= 10; cohorts += 9) {
+        g_autoptr(Trace) trace = trace_new(one, one, cohorts);
+        trace->limits.window.limit = 1;
+        restart(trace);
+        expect_death(trace, cohorts, cohorts);
+    }
+}
+
+static void t11(void)
+{
+    g_autoptr(Trace) trace = trace_new(one, one, 1);
+    trace->destination->window.size = 20;
+    for (unsigned window = 19; window >= 8; window--) {
+        event(trace, '-');
+        g_assert_cmpuint(trace->destination->window.size, ==, window);
+    }
+    expect_death(trace, 13, 1.005);
+}
+
+static void t12(void)
+{
+    g_autoptr(Trace) trace = trace_new(one, per_window, 1);
+    trace->destination->window.size = 20;
+    event(trace, '-');
+    expect_window(trace, 19, 0, .95, .05);
+    while (trace->events < 19)
+        event(trace, '-');
+    expect_window(trace, 19, 0, .0026, .9974);
+    expect_death(trace, 20, 1.05);
+}
+
+typedef struct Step {
+    char event;
+    unsigned window;
+    double success, failure, cohorts;
+} Step;
+
+static void follow(Trace *trace, const Step *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        event(trace, steps[i].event);
+        expect_window(trace, steps[i].window, steps[i].success, steps[i].failure, steps[i].cohorts);
+    }
+}
+
+static void t13(void)
+{
+    static const Step steps[] = {{'-', 4, 0, .5, .2},  {'-', 4, 0, 0, .45}, {'-', 3, 0, .5, .7},
+                                 {'+', 3, .5, .5, 0},  {'+', 4, 0, 0, 0},   {'-', 3, 0, .5, .25},
+                                 {'-', 3, 0, 0, .5833}, {'+', 3, .5, 0, 0}};
+    g_autoptr(Trace) trace = trace_new(half, half, 100);
+    follow(trace, steps, G_N_ELEMENTS(steps));
+}
+
+static void t14(void)
+{
+    static const Step steps[] = {{'+', 5, .2, 0, 0}, {'+', 5, .4, 0, 0},       {'+', 5, .6, 0, 0},
+                                 {'+', 5, .8, 0, 0}, {'+', 6, 0, 0, 0},        {'-', 5, 0, .8333, .1667},
+                                 {'+', 5, .2, .8333, 0}, {'+', 5, .4, .8333, 0}, {'+', 5, .6, .8333, 0},
+                                 {'+', 5, .8, .8333, 0}, {'+', 6, 0, 0, 0},      {'+', 6, .1667, 0, 0},
+                                 {'-', 5, 0, .8333, .1667}};
+    g_autoptr(Trace) trace = trace_new(per_window, per_window, 1);
+    follow(trace, steps, G_N_ELEMENTS(steps));
+}
+
+static void t15(void)
+{
+    static const unsigned windows[] = {5, 4, 4, 4, 4, 4, 4, 4, 5, 4, 4, 4, 4, 4, 4, 4};
+    g_autoptr(Trace) trace = trace_new(per_window, per_window, 1);
+    for (size_t i = 0; i < 16; i++) {
+        event(trace, i % 2 == 0 ? '+' : '-');
+        g_assert_cmpuint(trace->destination->window.size, ==, windows[i]);
+    }
+}
+
+static void t16(void)
+{
+    static const unsigned windows[] = {6, 7, 8, 8, 8, 8};
+    g_autoptr(Trace) trace = trace_new(one, one, 1);
+    for (size_t i = 0; i < G_N_ELEMENTS(windows); i++) {
+        tell(trace, SITE_GOOD, 3);
+        g_assert_cmpuint(trace->destination->window.size, ==, windows[i]);
+    }
+}
+
+static void t17(void)
+{
+    g_autoptr(Trace) trace = trace_new(one, one, 1);
+    expect_death(trace, 4, 1.2833);
+    tell(trace, SITE_GOOD, 2);
+    g_assert_false(destination_dead(trace->destination));
+    expect_window(trace, 2, 0, 0, 0);
+    destination_kill(trace->destination, START, false, 0);
+    trace->destination->busy = 0;
+    destination_revive(trace->destination);
+    expect_window(trace, 5, 0, 0, 0);
+}
+
+static void t18(void)
+{
+    static const Step steps[] = {{'+', 6, 0, 0, 0}, {'+', 7, 0, 0, 0}, {'+', 8, 0, 0, 0}, {'-', 7, 0, 0, .125}};
+    g_autoptr(Trace) trace = trace_new(one, one, 1);
+    follow(trace, steps, G_N_ELEMENTS(steps));
+}
+
+static void t19(void)
+{
+    g_autoptr(Trace) trace = trace_new(one, one, 1);
+    trace->limits.window.limit = 0;
+    restart(trace);
+    for (unsigned i = 0; i < 1000; i++)
+        event(trace, '+');
+    g_assert_cmpuint(trace->destination->window.size, ==, 1005);
+    trace->limits.window.limit = 3;
+    restart(trace);
+    for (unsigned i = 0; i < 10; i++) {
+        g_assert_cmpuint(trace->destination->window.size, ==, 3);
+        event(trace, '+');
+    }
+}
+
+static void t20(void)
+{
+    for (int good = 0; good < 2; good++) {
+        g_autoptr(Trace) trace = trace_new(one, one, 1);
+        expect_death(trace, 4, 1.2833);
+        if (good) {
+            tell(trace, SITE_GOOD, 1);
+            g_assert_false(destination_dead(trace->destination));
+            g_assert_cmpuint(trace->destination->window.size, ==, 1);
+            continue;
+        }
+        Window before = trace->destination->window;
+        g_assert_false(tell(trace, SITE_FAILED, 1));
+        g_assert_cmpmem(&before, sizeof before, &trace->destination->window, sizeof before);
+    }
+}
+
+/* Nobody dies of being asked for less, and the window never closes. */
+static void shrinks(void)
+{
+    g_autoptr(Trace) trace = trace_new(one, one, 1);
+    for (int i = 0; i < 50; i++) {
+        tell(trace, SITE_THROTTLED, 1);
+        destination_resume(trace->destination, START); /* its rest is over, so the next refusal counts again */
+    }
+    expect_window(trace, 1, 0, 0, 0);
+    g_autoptr(Trace) immortal = trace_new(one, one, 0);
+    for (int i = 0; i < 50; i++)
+        event(immortal, '-');
+    g_assert_cmpuint(immortal->destination->window.size, ==, 1);
+}
+
+/* --- flights --- */
+
+/* As many answers as a connection gets in so long, each after `took`. */
+static int64_t answers(Pipelining *pipelining, int64_t took, int64_t from, int64_t span)
+{
+    int64_t now = from;
+    for (; now < from + span; now += took)
+        pipelining_observe(pipelining, took, now);
+    return now;
+}
+
+static void expect_flight(const Pipelining *pipelining, int64_t now, unsigned most)
+{
+    g_assert_cmpuint(pipelining_most(pipelining, 0, now), ==, most);
+}
+
+static void slow_pays(void)
+{
+    Pipelining pipelining = {0};
+    expect_flight(&pipelining, START, 1);
+    int64_t now = answers(&pipelining, 20 * MS, START, PIPELINING_SPAN - 20 * MS);
+    expect_flight(&pipelining, now, 1); /* a whole span says so, or nothing does */
+    now = answers(&pipelining, 20 * MS, now, PIPELINING_SPAN);
+    expect_flight(&pipelining, now, PIPELINING_DEFAULT);
+    now = answers(&pipelining, 20 * MS, now, 100 * PIPELINING_SPAN);
+    expect_flight(&pipelining, now, PIPELINING_DEFAULT);
+}
+
+/* One short answer in a span or the one before it is enough: the others waited for this host. */
+static void fast_does_not(void)
+{
+    Pipelining pipelining = {0};
+    int64_t now = answers(&pipelining, PIPELINING_SLOW, START, 10 * PIPELINING_SPAN);
+    expect_flight(&pipelining, now, 1);
+    now = answers(&pipelining, 40 * MS, now, 3 * PIPELINING_SPAN);
+    expect_flight(&pipelining, now, PIPELINING_DEFAULT);
+    pipelining_observe(&pipelining, 1 * MS, now);
+    expect_flight(&pipelining, now, 1);
+    now = answers(&pipelining, 40 * MS, now, PIPELINING_SPAN);
+    expect_flight(&pipelining, now, 1);
+    now = answers(&pipelining, 40 * MS, now, 2 * PIPELINING_SPAN);
+    expect_flight(&pipelining, now, PIPELINING_DEFAULT);
+    pipelining_observe(&pipelining, 0, now); /* not to be told from nothing otherwise */
+    expect_flight(&pipelining, now, 1);
+    for (int i = 0; i < 1000; i++) { /* a busy host, nearly always */
+        now = answers(&pipelining, 30 * MS, now, PIPELINING_SPAN / 2);
+        pipelining_observe(&pipelining, 2 * MS, now);
+        expect_flight(&pipelining, now, 1);
+    }
+}
+
+/* Check that known answers stay known while nothing is sent, and that a clock that was set back does no harm. */
+static void flights_waits(void)
+{
+    Pipelining pipelining = {0};
+    int64_t now = answers(&pipelining, 20 * MS, START, 3 * PIPELINING_SPAN);
+    expect_flight(&pipelining, now + 3600 * CLOCK_SECOND, PIPELINING_DEFAULT);
+    now = answers(&pipelining, 20 * MS, START - 3600 * CLOCK_SECOND, 3 * PIPELINING_SPAN);
+    expect_flight(&pipelining, now, PIPELINING_DEFAULT);
+}
+
+static void flights_wanted(void)
+{
+    Pipelining pipelining = {0};
+    g_assert_cmpuint(pipelining_most(&pipelining, 7, START), ==, 7);
+    g_assert_cmpuint(pipelining_most(&pipelining, 1, START), ==, 1);
+    answers(&pipelining, 20 * MS, START, 3 * PIPELINING_SPAN);
+    g_assert_cmpuint(pipelining_most(&pipelining, 1, START), ==, 1);
+}
+
+/* One flight, until it is back; then as many as there are connections. */
+static void proves_itself(void)
+{
+    Pipelining pipelining = {0};
+    pipelining.out++;
+    g_assert_cmpuint(pipelining_most(&pipelining, 7, START), ==, 1);
+    pipelining_end(&pipelining, true, START);
+    for (int i = 0; i < 20; i++) {
+        g_assert_cmpuint(pipelining_most(&pipelining, 7, START), ==, 7);
+        pipelining.out++;
+    }
+    for (int i = 0; i < 20; i++)
+        pipelining_end(&pipelining, true, START);
+}
+
+static void flights_pauses(void)
+{
+    Pipelining pipelining = {.proven = true};
+    pipelining.out++;
+    pipelining.out++;
+    pipelining_end(&pipelining, false, START);
+    g_assert_cmpuint(pipelining_most(&pipelining, 7, START), ==, 1);
+    pipelining_end(&pipelining, true, START + CLOCK_SECOND); /* was out already: one was broken all the same */
+    g_assert_cmpuint(pipelining_most(&pipelining, 7, START + PIPELINING_PAUSE - 1), ==, 1);
+    g_assert_cmpuint(pipelining_most(&pipelining, 7, START + PIPELINING_PAUSE), ==, 7);
+    pipelining.out++;
+    g_assert_cmpuint(pipelining_most(&pipelining, 7, START + PIPELINING_PAUSE), ==, 1); /* alone, as the first */
+    pipelining_end(&pipelining, true, START + PIPELINING_PAUSE);
+    pipelining.out++;
+    g_assert_cmpuint(pipelining_most(&pipelining, 7, START + PIPELINING_PAUSE), ==, 7);
+}
+
 SUITE("outgoing/destination")
 {
     g_test_init(&argc, &argv, NULL);
@@ -614,5 +1070,18 @@ SUITE("outgoing/destination")
     g_test_add_func("/destination/crowded", crowded);
     g_test_add_func("/destination/remembers pause", remembers_pause);
     g_test_add_func("/destination/inherits", inherits);
+    static void (*const traces[])(void) = {t1,  t2,  t3,  t4,  t5,  t6,  t7,  t8,  t9,  t10,
+                                           t11, t12, t13, t14, t15, t16, t17, t18, t19, t20};
+    for (size_t i = 0; i < G_N_ELEMENTS(traces); i++) {
+        g_autofree char *name = g_strdup_printf("/window/T%zu", i + 1);
+        g_test_add_func(name, traces[i]);
+    }
+    g_test_add_func("/window/shrinks", shrinks);
+    g_test_add_func("/flights/slow pays", slow_pays);
+    g_test_add_func("/flights/fast does not", fast_does_not);
+    g_test_add_func("/flights/waits", flights_waits);
+    g_test_add_func("/flights/wanted", flights_wanted);
+    g_test_add_func("/flights/proves itself", proves_itself);
+    g_test_add_func("/flights/pauses", flights_pauses);
     return g_test_run();
 }

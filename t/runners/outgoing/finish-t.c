@@ -157,9 +157,9 @@ static void parts_are_called_back(World *world, gconstpointer data)
 {
     end(world, tried(world));
     g_assert_cmpuint(fixture_count(&world->fixture, "retry", ".msg"), ==, 2);
-    g_assert_nonnull(world->suspended->parked.all);
-    g_assert_cmpuint(world->suspended->parked.all->len, ==, 1);
-    const Parked *parked = &g_array_index(world->suspended->parked.all, Parked, 0);
+    g_assert_nonnull(world->suspended->load.parked.all);
+    g_assert_cmpuint(world->suspended->load.parked.all->len, ==, 1);
+    const Parked *parked = &g_array_index(world->suspended->load.parked.all, Parked, 0);
     g_assert_cmpuint(parked->source, ==, SOURCE_RETRY);
     g_autoptr(GError) error = NULL;
     g_autoptr(Entry) entry = inbox_claim_hash(world->finish.inboxes[SOURCE_RETRY], parked->hash, parked->due, &error);
@@ -266,7 +266,7 @@ static void a_suspended_destination_holds_its_mail(World *world, gconstpointer d
     g_assert_cmpuint(fixture_count(&world->fixture, "bounces", ".msg"), ==, 1);
     g_assert_cmpuint(fixture_count(&world->fixture, "out", ".msg"), ==, 1);
     g_autoptr(GError) error = NULL;
-    const Parked *parked = &g_array_index(world->suspended->parked.all, Parked, 0);
+    const Parked *parked = &g_array_index(world->suspended->load.parked.all, Parked, 0);
     Entry *entry = inbox_claim_hash(world->finish.inboxes[SOURCE_OUT], parked->hash, parked->due, &error);
     g_assert_no_error(error);
     meta_set_bool(entry_meta(entry), KEY_EXPIRE, true);

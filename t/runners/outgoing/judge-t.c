@@ -68,7 +68,7 @@ static char *judge_case(const Case *given, const Server *server)
     static const char *const news[] = {"unknown", "good", "throttled", "failed"};
     g_autoptr(ReplyTable) replies = reply_table_new(NULL);
     Destination *destination = destination_new("example.com", &standard, NULL, START);
-    destination->established = destination->sessions = server->alone ? 1 : 3;
+    destination->load.established = destination->load.sessions = server->alone ? 1 : 3;
     destination->refused_at = server->refused_at;
     Batch *batch = batch_new(NULL, NULL, COUNT);
     for (int i = 0; i < COUNT; i++)

@@ -430,11 +430,11 @@ static void check_order(Rig *rig)
     for (GSequenceIter *at = g_sequence_get_begin_iter(rig->scheduler.ready); !g_sequence_iter_is_end(at);
          at = g_sequence_iter_next(at)) {
         const Destination *destination = g_sequence_get(at);
-        const Peer *first = g_sequence_get(g_sequence_get_begin_iter(destination->peers));
-        g_assert_true(destination->first == first->job);
-        g_assert_true(!before || before->first->rank <= destination->first->rank);
+        const Peer *first = g_sequence_get(g_sequence_get_begin_iter(destination->queue.peers));
+        g_assert_true(destination->queue.first == first->job);
+        g_assert_true(!before || before->queue.first->rank <= destination->queue.first->rank);
         const Job *job = NULL;
-        for (GSequenceIter *peer = g_sequence_get_begin_iter(destination->peers); !g_sequence_iter_is_end(peer);
+        for (GSequenceIter *peer = g_sequence_get_begin_iter(destination->queue.peers); !g_sequence_iter_is_end(peer);
              peer = g_sequence_iter_next(peer)) {
             g_assert_true(!job || job->rank < ((const Peer *)g_sequence_get(peer))->job->rank);
             job = ((const Peer *)g_sequence_get(peer))->job;
