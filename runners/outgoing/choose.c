@@ -81,7 +81,7 @@ bool out_engaged(const Out *out)
     size_t waiting = 0;
     for (guint i = 0; i < out->transports->len; i++)
         waiting += transport_scheduler(out->transports->pdata[i])->waiting;
-    return waiting > 0 || marks_syncing(&out->marks) || out_busy(out) > 0;
+    return waiting > 0 || out->marks.syncing || out_busy(out) > 0;
 }
 
 static size_t pick(Out *out, unsigned source, size_t limit)

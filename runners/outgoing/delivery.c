@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/outgoing/delivery.h"
 
+#include <glib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -9,11 +10,9 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "base/trail/trail.h"
 #include "lists/keys.h"
 #include "mail/mime/downgrade.h"
-
-/* Bytes of a recipient line, for estimates as long as none was read. */
-#define LINE_ESTIMATE 24
 
 void delivery_address(const Delivery *delivery, Recipient *recipient)
 {
@@ -147,16 +146,6 @@ void delivery_wait_for(Delivery *delivery, Destination *destination, int64_t due
     destination->load.holders++;
 }
 
-const Place *delivery_place(const Delivery *delivery, const Destination *destination)
-{
-    for (guint i = 0; delivery->places && i < delivery->places->len; i++) {
-        const Place *place = &g_array_index(delivery->places, Place, i);
-        if (place->destination == destination)
-            return place;
-    }
-    return NULL;
-}
-
 static void add_offset(GHashTable **set, size_t offset)
 {
     if (!*set)
@@ -174,17 +163,6 @@ void delivery_lost(Delivery *delivery, size_t offset, bool in_doubt)
 void delivery_spare(Delivery *delivery, size_t offset)
 {
     add_offset(&delivery->spared, offset);
-}
-
-bool delivery_spared(const Delivery *delivery, size_t offset)
-{
-    return delivery->spared && g_hash_table_contains(delivery->spared, GSIZE_TO_POINTER(offset));
-}
-
-bool delivery_blameless(const Delivery *delivery, size_t offset)
-{
-    return delivery->doubts > 0 ||
-           (delivery->lost && g_hash_table_contains(delivery->lost, GSIZE_TO_POINTER(offset)));
 }
 
 void delivery_free(Delivery *delivery)
@@ -206,22 +184,7 @@ void delivery_free(Delivery *delivery)
     g_free(delivery);
 }
 
-bool delivery_over(const Delivery *delivery)
-{
-    return (delivery->exhausted || delivery->withdrawn) && delivery->batches == 0;
-}
-
-size_t delivery_unread(const Delivery *delivery)
-{
-    if (delivery->exhausted || delivery->withdrawn)
-        return 0;
-    size_t line = delivery->read > 0 ? MAX(delivery->cursor / delivery->read, 5) : LINE_ESTIMATE;
-    return (entry_recipients_length(delivery->entry) - delivery->cursor) / line + 1;
-}
-
-/* ---- the envelope sender and the message ---- */
-
-/* ---- work on what a stranger wrote ---- */
+/* --- the envelope sender and the message --------------------------------- */
 
 /* Between these two libraries read the bytes: should the process die of them, the entry is charged with the crash. A
  * disk that takes no crash count holds up no mail. */
@@ -238,8 +201,6 @@ static void discharge(const Batch *batch)
     if (!entry_end_work(batch->delivery->entry, &error))
         log_warn("%s %s", entry_trace(batch->delivery->entry), error->message);
 }
-
-/* ---- a copy for one ---- */
 
 /* The line again as it stands in the entry, of which the batch has only the address. */
 static CopyRecipient read_line(const Batch *batch)
@@ -297,8 +258,6 @@ static void make_copy(Content *content, Batch *batch)
     discharge(batch);
 }
 
-/* ---- for servers that take no 8-bit bytes, or no long lines ---- */
-
 /* Bytes that were converted, with signatures of what they are now. */
 static SmtpBody *sign_converted(Content *content, GBytes *seven)
 {
@@ -355,7 +314,14 @@ static SmtpBody *body_7bit(void *data)
     return body;
 }
 
-void delivery_describe(Batch *batch, SmtpTransaction *transaction)
+static const char *recipient_of(void *data, size_t index, size_t *length)
+{
+    const Batch *batch = data;
+    *length = batch->recipients[index].length;
+    return batch->recipients[index].address;
+}
+
+void delivery_describe(Batch *batch, bool asks_reports, SmtpTransaction *transaction)
 {
     Content *content = &batch->delivery->content;
     if (content->plan)
@@ -367,15 +333,22 @@ void delivery_describe(Batch *batch, SmtpTransaction *transaction)
         smtp_body_unref(batch->body);
         batch->body = body;
     }
-    transaction->sender = batch->sender ? batch->sender : content->sender;
-    transaction->body = batch->body ? batch->body : content->body;
-    transaction->body_7bit = body_7bit;
-    transaction->smtputf8 = content->smtputf8;
-    transaction->xverp = content->xverp;
-}
-
-void delivery_ask_reports(const Batch *batch, SmtpTransaction *transaction)
-{
+    *transaction = (SmtpTransaction){
+        .count = batch->count,
+        .recipient = recipient_of,
+        .data = batch,
+        .careful = batch->careful,
+        .sender = batch->sender ? batch->sender : content->sender,
+        .body = batch->body ? batch->body : content->body,
+        .body_7bit = body_7bit,
+        .smtputf8 = content->smtputf8,
+        .xverp = content->xverp,
+    };
+    if (!asks_reports)
+        return;
+    /* Servers that know DSN (RFC 3461) are to send back failures alone and without the text, as letters about the entry
+     * of this trace and the address that a member gave. The author of the post has no say in it: his mail has reached
+     * the list. Mail without a sender is to cause no report. */
     if (!*transaction->sender) {
         transaction->notify = SMTP_NOTIFY_NEVER;
         return;
@@ -384,4 +357,279 @@ void delivery_ask_reports(const Batch *batch, SmtpTransaction *transaction)
     transaction->ret = SMTP_RET_HDRS;
     transaction->envid = entry_trace(batch->delivery->entry);
     transaction->orcpt = transaction->recipient;
+}
+
+/* --- batches --------------------------------------------------------------- */
+
+Batch *batch_new(struct Delivery *delivery, struct Nexthop *nexthop, size_t room)
+{
+    Batch *batch = g_new0(Batch, 1);
+    batch->delivery = delivery;
+    batch->nexthop = nexthop;
+    batch->room = room;
+    batch->recipients = g_new(Recipient, room);
+    batch->link.data = batch;
+    return batch;
+}
+
+static void forget_fates(Batch *batch)
+{
+    for (guint i = 0; batch->fates && i < batch->fates->len; i++) {
+        Fate *fate = &g_array_index(batch->fates, Fate, i);
+        g_free((char *)fate->result.status);
+        g_free((char *)fate->result.text);
+        g_free((char *)fate->result.reply);
+    }
+    if (batch->fates)
+        g_array_set_size(batch->fates, 0);
+    g_clear_pointer(&batch->relay, g_free);
+    g_clear_pointer(&batch->host, g_free);
+}
+
+void batch_free(Batch *batch)
+{
+    if (!batch)
+        return;
+    forget_fates(batch);
+    if (batch->fates)
+        g_array_unref(batch->fates);
+    g_free(batch->fate_of);
+    g_free(batch->recipients);
+    g_free(batch->sender);
+    g_free(batch->avoid);
+    smtp_body_unref(batch->body);
+    g_free(batch);
+}
+
+void batch_begin(Batch *batch)
+{
+    forget_fates(batch);
+    if (!batch->fates) {
+        batch->fates = g_array_new(FALSE, FALSE, sizeof(Fate));
+        batch->fate_of = g_new(uint32_t, batch->count);
+    }
+    memset(batch->fate_of, 0xff, batch->count * sizeof(uint32_t));
+    batch->unstarted = false;
+    batch->behind = false;
+    batch->other_host = false;
+    batch->connect_us = 0;
+    batch->conn_use = 0;
+}
+
+void batch_set_fate(Batch *batch, size_t index, const SmtpResult *result)
+{
+    guint last = batch->fates->len;
+    const SmtpResult *before = last > 0 ? &g_array_index(batch->fates, Fate, last - 1).result : NULL;
+    if (!before || before->verdict != result->verdict || strcmp(before->status, result->status) != 0 ||
+        strcmp(before->text, result->text) != 0) {
+        Fate fate = {.result = *result};
+        fate.result.status = g_strdup(result->status);
+        fate.result.text = g_strdup(result->text);
+        fate.result.reply = g_strdup(result->reply);
+        g_array_append_val(batch->fates, fate);
+        last++;
+    }
+    g_array_index(batch->fates, Fate, last - 1).count++;
+    batch->fate_of[index] = last - 1;
+    batch->unstarted |= result->unstarted;
+    batch->behind |= result->behind;
+}
+
+void batch_set_rest(Batch *batch, const SmtpResult *result)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->fate_of[i] == BATCH_NO_FATE)
+            batch_set_fate(batch, i, result);
+}
+
+static Batch *another(const Batch *batch, size_t room)
+{
+    Batch *rest = batch_new(batch->delivery, batch->nexthop, room);
+    rest->job = batch->job;
+    rest->careful = batch->careful;
+    rest->unsettled = batch->unsettled;
+    rest->unconnected = batch->unconnected;
+    rest->avoid = g_strdup(batch->avoid);
+    return rest;
+}
+
+Batch *batch_cut(Batch *batch, size_t most)
+{
+    g_assert(most > 0 && most < batch->count);
+    Batch *rest = another(batch, batch->count - most);
+    for (size_t i = most; i < batch->count; i++)
+        batch_add(rest, &batch->recipients[i]);
+    batch->count = batch->room = most;
+    return rest;
+}
+
+Batch *batch_split(Batch *batch)
+{
+    size_t count = 0, kept = 0;
+    for (size_t i = 0; i < batch->count; i++)
+        count += batch_fate(batch, i)->again;
+    if (count == 0)
+        return NULL;
+    Batch *rest = another(batch, count);
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch_fate(batch, i)->again) {
+            batch_add(rest, &batch->recipients[i]);
+            continue;
+        }
+        batch->recipients[kept] = batch->recipients[i];
+        batch->fate_of[kept++] = batch->fate_of[i];
+    }
+    for (guint i = 0; i < batch->fates->len; i++)
+        if (g_array_index(batch->fates, Fate, i).again)
+            g_array_index(batch->fates, Fate, i).count = 0;
+    batch->count = batch->room = kept;
+    return rest;
+}
+
+/* --- how long mail waits --------------------------------------------------- */
+
+int64_t backoff_delay(const Backoff *backoff, int64_t age_us, double chance)
+{
+    int64_t delay = CLAMP(age_us, backoff->min_us, MAX(backoff->min_us, backoff->max_us)), over = 0;
+    for (size_t at = 0; at < backoff->count; at++) {
+        delay = backoff->steps[at];
+        over += delay;
+        if (age_us < over)
+            break;
+    }
+    return delay + (int64_t)((double)delay * backoff->jitter / 100 * chance);
+}
+
+int64_t backoff_longest(const Backoff *backoff)
+{
+    int64_t longest = backoff->count > 0 ? 0 : MAX(backoff->min_us, backoff->max_us);
+    for (size_t at = 0; at < backoff->count; at++)
+        longest = MAX(longest, backoff->steps[at]);
+    return longest + (int64_t)((double)longest * backoff->jitter / 100);
+}
+
+/* --- the log --------------------------------------------------------------- */
+
+static const char *const statuses[] = {[SMTP_SENT] = "sent", [SMTP_LATER] = "deferred", [SMTP_NEVER] = "bounced"};
+
+static void add_seconds(GString *text, int64_t interval)
+{
+    double seconds = (double)MAX(interval, 0) / CLOCK_SECOND;
+    g_string_append_printf(text, seconds >= 100 ? "%.0f" : seconds >= 10 ? "%.1f" : "%.2f", seconds);
+}
+
+static char *print_delays(const Batch *batch)
+{
+    const Delivery *delivery = batch->delivery;
+    int64_t now = clock_now();
+    int64_t transmission = batch->finished - batch->begun;
+    int64_t arrival = entry_arrival(delivery->entry);
+    GString *text = g_string_new("delay=");
+    add_seconds(text, now - arrival);
+    g_string_append(text, " delays=");
+    add_seconds(text, delivery->claimed - arrival);
+    g_string_append_c(text, '/');
+    add_seconds(text, now - delivery->claimed - transmission - batch->connect_us);
+    g_string_append_c(text, '/');
+    add_seconds(text, batch->connect_us);
+    g_string_append_c(text, '/');
+    add_seconds(text, transmission);
+    return g_string_free(text, FALSE);
+}
+
+/* A line of the log in the making: all but who it is about is the same for all recipients of one fate. */
+typedef struct ReportLine {
+    const Fate *fate;
+    GString *text;
+    size_t head; /* bytes before whom */
+    char *tail;
+} ReportLine;
+
+static void line_begin(ReportLine *line, const Batch *batch, const char *delays, const Fate *fate)
+{
+    const Entry *entry = batch->delivery->entry;
+    char use[24] = "", repeat[24] = "";
+    unsigned doubts = batch->delivery->doubts;
+    if (batch->conn_use > 1)
+        g_snprintf(use, sizeof(use), " conn_use=%u", batch->conn_use);
+    if (doubts > 0 && batch->conn_use > 0)
+        g_snprintf(repeat, sizeof(repeat), " repeat=%u", doubts);
+    line->fate = fate;
+    g_string_printf(line->text, "%s list=%s queue=%s ", entry_trace(entry), entry_list(entry),
+                    queue_name(entry_queue(entry)));
+    line->head = line->text->len;
+    g_free(line->tail);
+    line->tail = g_strdup_printf(" relay=%s%s%s %s dsn=%s status=%s%s (%s)", batch->relay ? batch->relay : "none", use,
+                                 repeat, delays, fate->result.status, statuses[fate->result.verdict],
+                                 fate->result.in_doubt ? " doubt=may_have_been_delivered" : "", fate->result.text);
+}
+
+static void line_end(ReportLine *line)
+{
+    g_string_append(line->text, line->tail);
+    log_info_text(line->text->str);
+    g_string_truncate(line->text, line->head);
+}
+
+void report_batch(const Batch *batch, bool every_recipient)
+{
+    g_autofree char *delays = print_delays(batch);
+    ReportLine line = {.text = g_string_sized_new(500)};
+
+    /* The trail has all of them, whatever the log has: one line for neighbours that share a fate. */
+    for (size_t i = 0; i < batch->count;) {
+        const Fate *fate = batch_fate(batch, i);
+        const char *before = "to=<";
+        line_begin(&line, batch, delays, fate);
+        for (; i < batch->count && batch_fate(batch, i) == fate; i++) {
+            g_string_append(line.text, before);
+            g_string_append_len(line.text, batch->recipients[i].address, (gssize)batch->recipients[i].length);
+            before = ">,<";
+        }
+        g_string_append_printf(line.text, ">%s", line.tail);
+        trail_note(line.text->str);
+    }
+    line.fate = NULL; /* the next line begins anew */
+
+    log_gather(true);
+    for (guint i = 0; !every_recipient && i < batch->fates->len; i++) {
+        const Fate *fate = &g_array_index(batch->fates, Fate, i);
+        if (fate->count <= 1)
+            continue;
+        line_begin(&line, batch, delays, fate);
+        g_string_append_printf(line.text, "nrcpt=%zu", fate->count);
+        line_end(&line);
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        const Fate *fate = batch_fate(batch, i);
+        if (!every_recipient && fate->count > 1)
+            continue;
+        if (fate != line.fate)
+            line_begin(&line, batch, delays, fate);
+        g_string_append_len(line.text, "to=<", 4);
+        g_string_append_len(line.text, batch->recipients[i].address, (gssize)batch->recipients[i].length);
+        g_string_append_c(line.text, '>');
+        line_end(&line);
+    }
+    log_gather(false);
+    g_string_free(line.text, TRUE);
+    g_free(line.tail);
+}
+
+void report_deferral(const Delivery *delivery, size_t recipients, const char *reason)
+{
+    GString *delay = g_string_new(NULL);
+    add_seconds(delay, clock_now() - entry_arrival(delivery->entry));
+    log_info("%s list=%s queue=%s nrcpt=%zu relay=none delay=%s dsn=4.4.1 status=deferred (%s)",
+             entry_trace(delivery->entry), entry_list(delivery->entry), queue_name(entry_queue(delivery->entry)),
+             recipients, delay->str, reason);
+    g_string_free(delay, TRUE);
+}
+
+void report_end(const Delivery *delivery, const char *to, const char *result)
+{
+    log_info("%s list=%s queue=%s to=%s sent=%zu bounced=%zu deferred=%zu result=%s", entry_trace(delivery->entry),
+             entry_list(delivery->entry), queue_name(entry_queue(delivery->entry)), to, delivery->sent,
+             delivery->refused, delivery->deferred,
+             result);
 }

@@ -8,18 +8,82 @@
  *
  * A delivery is over (delivery_over()) when every recipient has been read, or the delivery was withdrawn, and no batch
  * waits or is out. Recipients that were deferred still stand as "to do" in the file; the delivery has counted them.
+ *
+ * Each group of recipients that met the same fate in one transaction gets one line in the log, in the words operators
+ * know:
  */
 #include <glib.h>
 #include <stdbool.h>
 
 #include "mail/copy.h"
 #include "net/smtp_client.h"
-#include "runners/outgoing/batch.h"
-#include "runners/outgoing/scheduler.h"
+#include "runners/outgoing/destination.h"
 #include "runners/posts/copy_sign.h"
 #include "switchboard/entry.h"
 
 typedef struct Transport Transport;
+
+/* FateAbout says what a refusal is about. All but FATE_OF_RECIPIENT are for the site's own relay alone (judge.h). */
+typedef enum FateAbout {
+    FATE_OF_RECIPIENT,
+    FATE_OF_ANYBODY, /* the words do not say */
+    FATE_OF_SENDER,  /* the domain of the envelope sender, or who we are */
+    FATE_OF_MESSAGE,
+} FateAbout;
+
+/* Fate is the result for some recipients of a batch. Recipients with the same fate share one, so that the log can sum
+ * them up. */
+typedef struct Fate {
+    SmtpResult result; /* its texts are the fate's own */
+    size_t count;
+    FateAbout about; /* of a refusal that was made a deferral, because it is the operator's matter */
+    bool again;      /* the refusal was not about these recipients: they go again at once (judge.h) */
+    bool waits;      /* the refusal was not about these recipients: they wait for the destination (judge.h) */
+} Fate;
+
+#define BATCH_NO_FATE UINT32_MAX
+
+/* Recipients of one delivery that one transaction takes: all of one domain, or all for one relay. A batch waits in
+ * memory with its peer (scheduler.h), goes out over a session, and comes back with a fate for each recipient. While it
+ * is out it counts as busy for its destination. */
+typedef struct Batch {
+    struct Delivery *delivery;
+    struct Job *job;
+    struct Nexthop *nexthop;
+    GList link;              /* in its peer */
+    size_t count, room;      /* recipients in it, and the most that it can hold */
+    Recipient *recipients;   /* their bytes belong to the entry */
+    uint32_t *fate_of;       /* index into fates, by recipient; NULL until it goes out for the first time */
+    GArray *fates;           /* of Fate */
+    bool unstarted;          /* nothing was tried, so it is sent again at once */
+    bool behind;             /* it failed because of the batch before it in its flight (SmtpResult) */
+    char *sender;            /* of a copy (delivery.h); NULL: the delivery's */
+    SmtpBody *body;
+    bool careful;            /* it may have been delivered before, so it goes alone and step by step */
+    unsigned unsettled;      /* attempts in a row that settled nothing and were repeated at once */
+    unsigned unconnected;    /* attempts in a row that found no connection and were repeated at once */
+    char *avoid;             /* the mail host that has deferred it in this attempt; NULL: none has */
+    char *host;              /* the mail host that it went to */
+    bool other_host;         /* there is another mail host to try */
+    char *relay;             /* the server that it went to, for the log */
+    unsigned conn_use;
+    int64_t begun, connect_us, finished; /* monotonic; connect_us: how long it took to connect */
+} Batch;
+
+/* A back-off says how long refused mail waits before it is tried again, and when it is given up. Without a schedule it
+ * waits as long as it is old, within min_us and max_us. A schedule is a row of waits. The mail's age tells which of
+ * them is next: a step is over when the mail is as old as the sum of the waits up to it. The last step repeats.
+ *
+ * By chance a wait is a little longer, so that mails which failed together do not come back all at once. It is never
+ * shorter, because a server that greylists counts the time, and refuses a mail that comes a second early. */
+typedef struct Backoff {
+    int64_t min_us;
+    int64_t max_us;
+    int64_t lifetime_us; /* an attempt at this age or later is the last */
+    unsigned jitter;     /* percent, the most by which a wait is longer */
+    const int64_t *steps; /* us: the schedule, borrowed */
+    size_t count;         /* of steps; 0: there is no schedule */
+} Backoff;
 
 /* Content holds what a delivery sends: the envelope sender and the message. They are the same for all recipients, or
  * each recipient has a copy made from the pieces of mail/copy.h. Of a copy only the parts that differ are made, when
@@ -55,7 +119,7 @@ typedef struct Delivery {
     size_t batches;     /* waiting or out */
     size_t in_core;     /* recipients in these batches */
     size_t read;        /* recipients read so far, done ones not counted */
-    size_t slots;       /* recipients that it may have in memory beyond the minimum (pool.h) */
+    size_t slots;       /* recipients that it may have in memory beyond the minimum (reader.h) */
     int64_t last_read;  /* clock_steady() */
     GList reading, hunger; /* in the reader */
     bool listed, hungry;
@@ -92,19 +156,13 @@ typedef struct Place {
 
 /* Note that recipients of the delivery wait for the destination until due. The later of two times counts. */
 void delivery_wait_for(Delivery *delivery, Destination *destination, int64_t due, bool tried);
-/* Return what was noted for the destination; NULL when nothing was. */
-const Place *delivery_place(const Delivery *delivery, const Destination *destination);
 
-/* Note that the recipient at this offset failed because of us, or of our relay; and return whether that is so. */
+/* Note that the recipient at this offset failed because of us, or of our relay. */
 void delivery_spare(Delivery *delivery, size_t offset);
-bool delivery_spared(const Delivery *delivery, size_t offset);
 
 /* Note that the connection was lost while the mail went to the recipient at this offset. in_doubt: the server had all
  * of it, and may have delivered it. */
 void delivery_lost(Delivery *delivery, size_t offset, bool in_doubt);
-/* Return true when a recipient failed only because its connection was lost: in this attempt, or in one before
- * (doubts). */
-bool delivery_blameless(const Delivery *delivery, size_t offset);
 
 /* Begin to deliver an entry, which is consumed; keys (of DkimKey) are borrowed. source is the index of its inbox
  * (finish.h). NULL, with FAIL_NEVER: the entry can never be delivered, and stays the caller's. */
@@ -119,25 +177,62 @@ bool delivery_next(Delivery *delivery, Recipient *recipient);
  * Borrowed from the recipient. */
 const char *delivery_domain(const Recipient *recipient, size_t *length);
 
-bool delivery_over(const Delivery *delivery);
-
-/* Estimate the number of recipients not yet read from the length of their lines. */
-size_t delivery_unread(const Delivery *delivery);
-
-/* Return true when each recipient needs a transaction of their own. */
-static inline bool delivery_single(const Delivery *delivery)
+static inline bool delivery_over(const Delivery *delivery)
 {
-    return delivery->content.plan != NULL;
+    return (delivery->exhausted || delivery->withdrawn) && delivery->batches == 0;
 }
 
 /* Cut a recipient line, as it was read from the entry, down to the address: lines for copies hold more. */
 void delivery_address(const Delivery *delivery, Recipient *recipient);
 
-/* Fill the transaction of a batch, but for its recipients and its data pointer. A copy is made here; it belongs to the
- * batch. */
-void delivery_describe(Batch *batch, SmtpTransaction *transaction);
+/* Describe the transaction of a batch. A copy is made here; it belongs to the batch. asks_reports: servers that know
+ * DSN are asked to report failures. */
+void delivery_describe(Batch *batch, bool asks_reports, SmtpTransaction *transaction);
 
-/* Ask servers that know DSN (RFC 3461) to send back failures alone and without the text, as letters about the entry of
- * this trace and the address that a member gave. The author of the post has no say in it: his mail has reached the
- * list. Mail without a sender is to cause no report. */
-void delivery_ask_reports(const Batch *batch, SmtpTransaction *transaction);
+/* Make an empty batch with room for this many recipients; delivery and next hop are borrowed. */
+Batch *batch_new(struct Delivery *delivery, struct Nexthop *nexthop, size_t room);
+void batch_free(Batch *batch);
+/* Add a recipient (copied); there must be room. */
+static inline void batch_add(Batch *batch, const Recipient *recipient)
+{
+    batch->recipients[batch->count++] = *recipient;
+}
+
+/* Forget the fates of an earlier attempt. Call it before a batch goes out, ahead of any batch_set_fate(). */
+void batch_begin(Batch *batch);
+/* Record the fate of one recipient. */
+void batch_set_fate(Batch *batch, size_t index, const SmtpResult *result);
+/* Record the same fate for all recipients that have none. */
+void batch_set_rest(Batch *batch, const SmtpResult *result);
+/* Keep the first `most` recipients (fewer than it has), and return a new batch with the others. */
+Batch *batch_cut(Batch *batch, size_t most);
+/* Move the recipients whose fate says `again` into a new batch; return NULL when there are none. The old batch may be
+ * empty afterwards. */
+Batch *batch_split(Batch *batch);
+/* Return the fate of a recipient, borrowed. */
+static inline const Fate *batch_fate(const Batch *batch, size_t index)
+{
+    g_assert(batch->fate_of[index] != BATCH_NO_FATE);
+    return &g_array_index(batch->fates, Fate, batch->fate_of[index]);
+}
+
+/* Return how long mail of this age waits, in us. chance is a random number, 0 <= chance < 1. */
+int64_t backoff_delay(const Backoff *backoff, int64_t age_us, double chance);
+/* Return the longest wait that backoff_delay() may give. */
+int64_t backoff_longest(const Backoff *backoff);
+/* Return true when mail of this age is not to be tried again. */
+static inline bool backoff_expired(const Backoff *backoff, int64_t age_us)
+{
+    return age_us >= backoff->lifetime_us;
+}
+
+/* Write the lines of a batch that has come back with its fates. every_recipient: each recipient gets a line of its
+ * own. The addresses of all recipients are written into the trail (base/trail/trail.h) in either case. */
+void report_batch(const Batch *batch, bool every_recipient);
+
+/* Write one line for this number of recipients that are put off untried, because no connection can be had. */
+void report_deferral(const Delivery *delivery, size_t recipients, const char *reason);
+
+/* Write the last line of an attempt: the numbers of recipients sent, bounced and deferred, its result, and as `to` the
+ * queue that the entry went to, "-" when it ended. */
+void report_end(const Delivery *delivery, const char *to, const char *result);

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/outgoing/finish.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/child.h"
@@ -10,42 +11,600 @@
 #include "base/log.h"
 #include "lists/keys.h"
 #include "lists/site/canary_shard.h"
-#include "runners/outgoing/bounce.h"
-#include "runners/outgoing/report.h"
-
+#include "mail/bounce/dsn.h"
+#include "mail/loop_mark.h"
+#include "mail/text/notice.h"
+#include "runners/outgoing/delivery.h"
+#include "runners/outgoing/judge.h"
+#include "runners/outgoing/nexthop.h"
+#include "runners/outgoing/reader.h"
 #include "runners/outgoing/transport.h"
 #include "switchboard/fault.h"
+#include "switchboard/intake.h"
 #include "switchboard/meta.h"
+
+/* Whether an offset is in a set of them (delivery.h). */
+static bool is_in(GHashTable *set, size_t offset)
+{
+    return set && g_hash_table_contains(set, GSIZE_TO_POINTER(offset));
+}
+
+/* The recipient failed only because the connection was lost: in this attempt, or in one before (doubts). */
+static bool is_blameless(const Delivery *delivery, size_t offset)
+{
+    return delivery->doubts > 0 || is_in(delivery->lost, offset);
+}
+
+/* --- bounces --------------------------------------------------------------- */
+
+/* Well below META_MAX, JSON escapes included. */
+#define BOUNCE_OCTETS_MAX (META_MAX / 8)
+#define BOUNCE_RECIPIENTS_MAX 1000
+#define REPLY_MAX 500
+
+/*
+ * Recipients that were refused for good are reported to the runner bounces: entries for its queue hold the failures in
+ * metadata (KEY_FAILURES, lists/keys.h) and the header of the message. The name of such an entry follows from the
+ * delivered entry and the recipients, so that storing it again after a crash is noticed (intake.h, `once`). A
+ * BounceMaker is made for a delivery, gets each refused recipient, and is ended. Both adding and ending may return a
+ * draft.
+ */
+
+/* Gather failures of one delivery, and make a draft whenever they are as many as the metadata of one entry may hold. */
+typedef struct BounceMaker {
+    Delivery *delivery;
+    json_t *failures, *lost;
+    char *lost_reply;   /* of the first of those */
+    size_t octets;      /* an estimate of the size of failures, in bytes */
+    GChecksum *names;   /* over the entry's name and the recipients' addresses, for the name of the draft */
+    GArray *offsets;    /* of size_t: the recipients gathered so far, by their places in the entry */
+} BounceMaker;
+
+/* One draft, and the recipients whose failures it reports. */
+typedef struct BounceDraft {
+    Delivery *delivery; /* borrowed */
+    Draft *draft;
+    GArray *offsets; /* of size_t: the places of these recipients in the entry */
+} BounceDraft;
+
+typedef struct Failure {
+    const char *status;
+    const char *reply;
+    const char *relay; /* the server that said so; NULL: none did */
+    const char *phase; /* what the reply was to (fate_phase()) */
+    bool unasked;      /* it was given up because of us, or of our relay */
+} Failure;
+
+static void copy_key(json_t *to, json_t *from, const char *key)
+{
+    json_t *value = json_object_get(from, key);
+    if (value)
+        json_object_set(to, key, value);
+}
+
+static bool was_reached(const Delivery *delivery)
+{
+    Recipient recipient;
+    bool before = delivery->doubts > 0 || meta_bool(entry_meta(delivery->entry), KEY_REACHED);
+    if (before || delivery->sent > 0 || delivery->lost)
+        return true;
+    for (size_t offset = 0; entry_next_recipient(delivery->entry, offset, &recipient); offset = recipient.next)
+        if (recipient.state == RECIPIENT_DONE)
+            return true;
+    return false;
+}
+
+static bool is_of_post(const Delivery *delivery)
+{
+    const json_t *meta = entry_meta(delivery->entry);
+    return *entry_list(delivery->entry) && meta_integer(meta, KEY_POST_ID, 0) > 0 &&
+           meta_integer(meta, KEY_BLOCK, -1) >= 0;
+}
+
+/* It is a post of a list, and certainly none of its recipients in this entry, and in those that this one comes from,
+ * has got it. */
+static bool bounce_is_unreached(const Delivery *delivery)
+{
+    return is_of_post(delivery) && !was_reached(delivery);
+}
+
+/* Note in the metadata of an entry made from the delivery's how many recipients it was for, or that some of them may
+ * have been reached. */
+static void bounce_keep_block(const Delivery *delivery, json_t *meta)
+{
+    if (!is_of_post(delivery) || meta_bool(meta, KEY_REACHED))
+        return;
+    if (was_reached(delivery)) {
+        meta_set_bool(meta, KEY_REACHED, true);
+        json_object_del(meta, KEY_BLOCK_OF);
+        json_object_del(meta, KEY_BLOCK_SIZE);
+        return;
+    }
+    if (meta_string(meta, KEY_BLOCK_OF, NULL))
+        return;
+    char of[HASH_DIGITS + 1];
+    json_int_t count = 0;
+    Recipient recipient;
+    for (size_t offset = 0; entry_next_recipient(delivery->entry, offset, &recipient); offset = recipient.next)
+        count++;
+    name_hash_format(entry_name(delivery->entry)->hash, of);
+    meta_set_string(meta, KEY_BLOCK_OF, of);
+    meta_set_integer(meta, KEY_BLOCK_SIZE, count);
+}
+
+static void begin_gathering(BounceMaker *maker)
+{
+    maker->failures = json_array();
+    maker->lost = json_array();
+    maker->octets = 0;
+    maker->offsets = g_array_new(FALSE, FALSE, sizeof(size_t));
+    maker->names = g_checksum_new(G_CHECKSUM_SHA1);
+    g_checksum_update(maker->names, entry_name(maker->delivery->entry)->hash, HASH_SIZE);
+}
+
+static BounceMaker *bounce_maker_new(Delivery *delivery)
+{
+    BounceMaker *maker = g_new0(BounceMaker, 1);
+    maker->delivery = delivery;
+    begin_gathering(maker);
+    return maker;
+}
+
+/* Make the entry of the failures so far. Its name is the same if this is done again: the due time and the ordinal are
+ * part of it. */
+static BounceDraft *cut_draft(BounceMaker *maker)
+{
+    static const char *const kept[] = {META_LIST,   META_ARRIVAL,        KEY_MESSAGE_ID,
+                                       KEY_POST_ID, KEY_ENVELOPE_SENDER, KEY_PRIORITY};
+    static const char *const kept_of_block[] = {KEY_BLOCK,    KEY_BLOCK_MOST, KEY_BLOCKS,
+                                                KEY_BLOCK_OF, KEY_BLOCK_SIZE, KEY_SENDER};
+    Entry *entry = maker->delivery->entry;
+    json_t *meta = json_object();
+    json_t *from = entry_meta(entry);
+    char of[HASH_DIGITS + 1];
+    name_hash_format(entry_name(entry)->hash, of);
+    for (size_t at = 0; at < G_N_ELEMENTS(kept); at++)
+        copy_key(meta, from, kept[at]);
+    meta_set_string(meta, META_TRACE, entry_trace(entry));
+    uint8_t digest[HASH_SIZE];
+    gsize digest_size = sizeof(digest);
+    g_checksum_get_digest(maker->names, digest, &digest_size);
+    int64_t ordinal = 0;
+    for (int i = 0; i < 6; i++) /* 48 bits are exact in every JSON reader */
+        ordinal = ordinal << 8 | digest[i];
+    meta_set_integer(meta, META_ORDINAL, ordinal);
+    meta_set_string(meta, KEY_TO, TO_BOUNCES);
+    meta_set_string(meta, KEY_OF, of);
+    meta_set_integer(meta, KEY_WRITING, (int64_t)g_random_int() << 16 | (g_random_int() & 0xffff));
+    if (json_array_size(maker->failures) > 0)
+        json_object_set(meta, KEY_FAILURES, maker->failures);
+    if (json_array_size(maker->lost) > 0) {
+        json_object_set(meta, KEY_LOST, maker->lost);
+        meta_set_string(meta, KEY_LOST_REPLY, maker->lost_reply);
+    }
+    if (bounce_is_unreached(maker->delivery)) {
+        for (size_t at = 0; at < G_N_ELEMENTS(kept_of_block); at++)
+            copy_key(meta, from, kept_of_block[at]);
+        bounce_keep_block(maker->delivery, meta);
+    }
+    g_clear_pointer(&maker->failures, json_decref);
+    g_clear_pointer(&maker->lost, json_decref);
+    g_clear_pointer(&maker->names, g_checksum_free);
+
+    /* Of the message goes its header, up to and with the empty line. */
+    g_autoptr(GBytes) message = entry_message(entry);
+    size_t length;
+    const char *octets = g_bytes_get_data(message, &length);
+    const char *end = length > 0 ? memmem(octets, length, "\r\n\r\n", 4) : NULL;
+    g_autoptr(GBytes) header = g_bytes_new_from_bytes(message, 0, end ? (size_t)(end - octets) + 4 : length);
+    BounceDraft *bounce = g_new0(BounceDraft, 1);
+    bounce->delivery = maker->delivery;
+    bounce->draft = draft_new(BOUNCES_QUEUE, meta);
+    bounce->offsets = g_steal_pointer(&maker->offsets);
+    draft_add_message(bounce->draft, header);
+    draft_set_due(bounce->draft, entry_arrival(entry));
+    return bounce;
+}
+
+/* Add a recipient. Returns the draft of all gathered recipients, this one included, when it is full; it is the
+ * caller's. NULL: there is room for more. */
+static BounceDraft *bounce_maker_add(BounceMaker *maker, const Recipient *recipient, const Failure *failure)
+{
+    g_autofree char *address = g_strndup(recipient->address, recipient->length);
+    g_autofree char *reply = g_utf8_make_valid(failure->reply, MIN((gssize)strlen(failure->reply), REPLY_MAX));
+    if (failure->unasked) {
+        json_array_append_new(maker->lost, json_string(address));
+        if (!maker->lost_reply)
+            maker->lost_reply = g_strdup(reply);
+    } else {
+        json_t *object = json_object();
+        meta_set_string(object, "address", address);
+        meta_set_string(object, "status", failure->status);
+        meta_set_string(object, "reply", reply);
+        if (failure->relay)
+            meta_set_string(object, "relay", failure->relay);
+        meta_set_string(object, "phase", failure->phase);
+        json_array_append_new(maker->failures, object);
+    }
+    g_checksum_update(maker->names, (const guchar *)address, (gssize)recipient->length + 1);
+    g_array_append_val(maker->offsets, recipient->offset);
+    maker->octets += recipient->length + strlen(reply) + 100;
+    if (maker->octets < BOUNCE_OCTETS_MAX && maker->offsets->len < BOUNCE_RECIPIENTS_MAX)
+        return NULL;
+    BounceDraft *full = cut_draft(maker);
+    begin_gathering(maker);
+    return full;
+}
+
+/* Free the maker, and return the draft of the recipients that are left; it is the caller's. NULL: none are left. */
+static BounceDraft *bounce_maker_end(BounceMaker *maker)
+{
+    BounceDraft *last = maker->offsets && maker->offsets->len > 0 ? cut_draft(maker) : NULL;
+    json_decref(maker->failures);
+    json_decref(maker->lost);
+    g_free(maker->lost_reply);
+    if (maker->offsets)
+        g_array_unref(maker->offsets);
+    g_clear_pointer(&maker->names, g_checksum_free);
+    g_free(maker);
+    return last;
+}
+
+static void bounce_draft_free(BounceDraft *bounce)
+{
+    if (!bounce)
+        return;
+    draft_free(bounce->draft);
+    g_array_unref(bounce->offsets);
+    g_free(bounce);
+}
+
+/* Return the draft that tells of the last block of a post that nobody was left for: without it nobody can know whether
+ * the others, which are full, are all. NULL: this is no such block, or not one of a post. */
+static BounceDraft *bounce_empty_block(Delivery *delivery)
+{
+    const json_t *meta = entry_meta(delivery->entry);
+    bool empty = bounce_is_unreached(delivery) && entry_recipients_length(delivery->entry) == 0 &&
+                 (meta_integer(meta, KEY_BLOCK, 0) > 0 || meta_integer(meta, KEY_BLOCKS, 0) > 1) &&
+                 !meta_integer(meta, KEY_BLOCK_MOST, 0);
+    BounceMaker *maker = empty ? bounce_maker_new(delivery) : NULL;
+    BounceDraft *draft = maker ? cut_draft(maker) : NULL;
+    if (maker)
+        bounce_draft_free(bounce_maker_end(maker));
+    return draft;
+}
+
+/* --- marks ----------------------------------------------------------------- */
+
+void marks_init(Marks *marks)
+{
+    marks->dirty = g_ptr_array_new();
+    marks->bounces = g_ptr_array_new_with_free_func((GDestroyNotify)bounce_draft_free);
+    marks->directories = g_ptr_array_new();
+    marks->group = g_array_new(FALSE, FALSE, sizeof(FsSync));
+}
+
+void marks_clear(Marks *marks)
+{
+    g_ptr_array_unref(marks->dirty);
+    g_ptr_array_unref(marks->bounces);
+    g_ptr_array_unref(marks->directories);
+    g_array_unref(marks->group);
+}
+
+static bool mark(Marks *marks, Delivery *delivery, const GArray *offsets, char state, GError **error)
+{
+    if (offsets->len == 0)
+        return true;
+    if (!delivery->dirty)
+        g_ptr_array_add(marks->dirty, delivery);
+    delivery->dirty = true;
+    return entry_mark(delivery->entry, (const size_t *)offsets->data, offsets->len, state, error);
+}
+
+static void add_bounce(Marks *marks, BounceDraft *bounce)
+{
+    if (bounce)
+        g_ptr_array_add(marks->bounces, bounce);
+}
+
+bool marks_batch(Marks *marks, const Batch *batch, GError **error)
+{
+    Delivery *delivery = batch->delivery;
+    const Destination *destination = batch->nexthop->destination;
+    g_autoptr(GArray) sent = g_array_new(FALSE, FALSE, sizeof(size_t));
+    BounceMaker *maker = bounce_maker_new(delivery);
+    for (size_t i = 0; i < batch->count; i++) {
+        const Recipient *recipient = &batch->recipients[i];
+        const Fate *fate = batch_fate(batch, i);
+        if (fate->result.verdict == SMTP_SENT) {
+            g_array_append_val(sent, recipient->offset);
+        } else if (fate->result.verdict == SMTP_NEVER) {
+            /* LMTP answers to the end of data for each recipient. */
+            const char *phase = fate->result.phase == SMTP_DOT && destination->lmtp ? "rcpt" : fate_phase(fate);
+            add_bounce(marks, bounce_maker_add(
+                                  maker, recipient,
+                                  &(Failure){fate->result.status, fate->result.reply, batch->relay, phase, false}));
+        } else {
+            bool broke_off = fate->result.connection && fate->result.code == 0 && fate->result.phase >= SMTP_MAIL;
+            delivery->deferred++;
+            if (destination->own && refusal_is_ours(fate))
+                delivery_spare(delivery, recipient->offset);
+            if (broke_off)
+                delivery_lost(delivery, recipient->offset, fate->result.in_doubt);
+        }
+    }
+    delivery->sent += sent->len;
+    add_bounce(marks, bounce_maker_end(maker));
+    return mark(marks, delivery, sent, RECIPIENT_DONE, error);
+}
+
+bool marks_store_bounces(Marks *marks, Spool *spool, GError **error)
+{
+    size_t count = marks->bounces->len;
+    if (count == 0)
+        return true;
+    g_autofree Intake *group = g_new0(Intake, count);
+    for (size_t i = 0; i < count; i++)
+        group[i].draft = ((BounceDraft *)marks->bounces->pdata[i])->draft;
+    intake_store(spool, group, count, true);
+    bool sound = true;
+    for (size_t i = 0; i < count; i++) {
+        const BounceDraft *bounce = marks->bounces->pdata[i];
+        g_autoptr(GError) fault = group[i].error;
+        if (fault) {
+            log_error("%s list=%s queue=" BOUNCES_QUEUE
+                      " %u refusals cannot be stored, delivery will be tried again: %s",
+                      entry_trace(bounce->delivery->entry), entry_list(bounce->delivery->entry), bounce->offsets->len,
+                      fault->message);
+            bounce->delivery->deferred += bounce->offsets->len;
+            continue;
+        }
+        bounce->delivery->refused += bounce->offsets->len;
+        sound = sound && mark(marks, bounce->delivery, bounce->offsets, RECIPIENT_BOUNCED, error);
+    }
+    g_ptr_array_set_size(marks->bounces, 0);
+    return sound;
+}
+
+/* Note that an entry of this queue has ended, perhaps with marks that were not synced: the next sync makes its removal
+ * durable instead. */
+static void marks_touch(Marks *marks, Queue *queue)
+{
+    if (!g_ptr_array_find(marks->directories, queue, NULL))
+        g_ptr_array_add(marks->directories, queue);
+}
+
+/* Take a delivery out of the next sync, before it is freed. */
+static void marks_forget(Marks *marks, Delivery *delivery)
+{
+    if (delivery->dirty)
+        g_ptr_array_remove_fast(marks->dirty, delivery);
+    delivery->dirty = false;
+}
+
+/* Sync the marks of one delivery now, before its entry is put back. */
+static bool marks_sync_job(Marks *marks, Delivery *delivery, GError **error)
+{
+    if (!delivery->dirty)
+        return true;
+    marks_forget(marks, delivery);
+    return entry_sync_marks(delivery->entry, error);
+}
+
+static void add_to_group(Marks *marks, int fd, bool directory)
+{
+    FsSync member = {.fd = fd, .directory = directory};
+    g_array_append_val(marks->group, member);
+}
+
+void marks_sync_begin(Marks *marks)
+{
+    g_array_set_size(marks->group, 0);
+    for (guint i = 0; i < marks->dirty->len; i++) {
+        Delivery *delivery = marks->dirty->pdata[i];
+        delivery->dirty = false;
+        add_to_group(marks, entry_fd(delivery->entry), false);
+    }
+    for (guint i = 0; i < marks->directories->len; i++)
+        add_to_group(marks, queue_fd(marks->directories->pdata[i]), true);
+    g_ptr_array_set_size(marks->dirty, 0);
+    g_ptr_array_set_size(marks->directories, 0);
+    if (marks->group->len > 0)
+        marks->syncing = fs_sync_begin((FsSync *)(void *)marks->group->data, marks->group->len);
+}
+
+bool marks_sync_end(Marks *marks, GError **error)
+{
+    FsSyncing *syncing = g_steal_pointer(&marks->syncing);
+    return !syncing || fs_sync_end(syncing, &marks->took, error);
+}
+
+bool marks_sync(Marks *marks, GError **error)
+{
+    marks_sync_begin(marks);
+    return marks_sync_end(marks, error);
+}
+
+/* --- letters to the owners ------------------------------------------------- */
+
+/* Recipients that are named; the others are counted. */
+#define NAMED_MAX 100
+
+/* A report, for whom it is. */
+typedef struct WarningReport {
+    const Warning *warning;
+    const Delivery *delivery;
+    bool given_up; /* only those whose transactions broke off; else all who are left */
+    int64_t now;
+    GHashTable *held; /* set of offsets: of these recipients nothing is told; NULL: none */
+} WarningReport;
+
+/* It is the post of a list, by somebody. */
+static bool has_poster(const Delivery *delivery)
+{
+    return *entry_list(delivery->entry) && *delivery->content.sender &&
+           *meta_string(entry_meta(delivery->entry), KEY_SENDER, "");
+}
+
+bool warning_due(const Warning *warning, const Delivery *delivery, int64_t now)
+{
+    return warning->after_us > 0 && now - entry_arrival(delivery->entry) >= warning->after_us &&
+           !meta_bool(entry_meta(delivery->entry), KEY_WARNED) && has_poster(delivery);
+}
+
+/* List the recipients that it concerns, as many as are named; *count: all of them. */
+static GPtrArray *concerned(const WarningReport *report, size_t *count)
+{
+    const Delivery *delivery = report->delivery;
+    GPtrArray *addresses = g_ptr_array_new_with_free_func(g_free);
+    Recipient recipient;
+    *count = 0;
+    for (size_t offset = 0; entry_next_recipient(delivery->entry, offset, &recipient); offset = recipient.next) {
+        bool held = is_in(report->held, recipient.offset);
+        if (recipient.state != RECIPIENT_TODO || held ||
+            (report->given_up && !is_blameless(delivery, recipient.offset)) || ++*count > NAMED_MAX)
+            continue;
+        delivery_address(delivery, &recipient);
+        g_ptr_array_add(addresses, g_strndup(recipient.address, recipient.length));
+    }
+    return addresses;
+}
+
+static char *delivery_status(const WarningReport *report, const GPtrArray *addresses)
+{
+    const Delivery *delivery = report->delivery;
+    g_autofree DsnRecipient *recipients = g_new0(DsnRecipient, addresses->len + 1);
+    for (guint at = 0; at < addresses->len; at++)
+        recipients[at] = (DsnRecipient){.address = addresses->pdata[at],
+                                        .delayed = !report->given_up,
+                                        .status = "4.4.7",
+                                        .reply = delivery->last_reply};
+    int64_t arrival = entry_arrival(delivery->entry);
+    return dsn_delivery_status(&(Dsn){.reporting_host = report->warning->host,
+                                      .arrival = arrival,
+                                      .last_attempt = report->now,
+                                      .retry_until = arrival + report->warning->lifetime_us,
+                                      .recipients = recipients,
+                                      .count = addresses->len});
+}
+
+/* In the largest unit of which there are two. */
+static char *span(int64_t time)
+{
+    static const struct {
+        int64_t seconds;
+        const char *name;
+    } units[] = {{86400, "day"}, {3600, "hour"}, {60, "minute"}, {1, "second"}};
+    size_t unit = 0;
+    while (unit + 1 < G_N_ELEMENTS(units) && time < 2 * units[unit].seconds * CLOCK_SECOND)
+        unit++;
+    int64_t count = MAX(time, 0) / (units[unit].seconds * CLOCK_SECOND);
+    return g_strdup_printf("%" PRId64 " %s%s", count, units[unit].name, count == 1 ? "" : "s");
+}
+
+/* addresses: those that are named, of all the count who are concerned. */
+static char *text_for_people(const WarningReport *report, const GPtrArray *addresses, size_t count)
+{
+    const Delivery *delivery = report->delivery;
+    const char *list = entry_list(delivery->entry);
+    g_autofree char *waited = span(report->now - entry_arrival(delivery->entry));
+    g_autofree char *lifetime = span(report->warning->lifetime_us);
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text,
+                           "Subject: %s: mail of list %s\n\n"
+                           "A message of the list %s could not be delivered to %zu of its recipients\n"
+                           "for %s. ",
+                           report->given_up ? "Not delivered" : "Delayed", list, list, count, waited);
+    if (report->given_up)
+        g_string_append(text,
+                        "It is not tried again. The connection was lost each time before the\n"
+                        "server acknowledged the message, so some may have got it. This is not counted\n"
+                        "against the members. The log names the server; the message itself may be\n"
+                        "what it cannot take.\n");
+    else
+        g_string_append_printf(text,
+                               "It is tried until it is %s old; nothing needs to be\n"
+                               "done about the message.\n",
+                               lifetime);
+    g_string_append_printf(text, "\nThe last answer was:\n  %s\n\nRecipients:\n",
+                           delivery->last_reply ? delivery->last_reply : "none");
+    for (guint at = 0; at < addresses->len; at++)
+        g_string_append_printf(text, "  %s\n", (const char *)addresses->pdata[at]);
+    if (count > addresses->len)
+        g_string_append_printf(text, "  and %zu more\n", count - addresses->len);
+    return g_string_free(text, FALSE);
+}
+
+Draft *warning_draft(const Warning *warning, const Delivery *delivery, bool given_up, GHashTable *held, int64_t now)
+{
+    WarningReport report = {warning, delivery, given_up, now, held};
+    size_t count;
+    g_autoptr(GPtrArray) addresses = concerned(&report, &count);
+    if (given_up && (count == 0 || !has_poster(delivery)))
+        return NULL;
+    const char *list = entry_list(delivery->entry), *at = strrchr(delivery->content.sender, '@');
+    json_t *meta = json_object();
+    meta_set_string(meta, META_LIST, list);
+    meta_set_string(meta, META_TRACE, entry_trace(delivery->entry));
+    meta_set_integer(meta, META_ARRIVAL, now);
+    meta_set_string(meta, KEY_TO, TO_OWNER);
+    meta_set_string(meta, KEY_SENDER, "");
+    Draft *draft = draft_new("in", meta);
+
+    /* "test.example.com" with the sender test-bounces@example.com: test-owner@example.com. */
+    const char *host = at ? at + 1 : "";
+    size_t name = strlen(list) > strlen(host) ? strlen(list) - strlen(host) - 1 : strlen(list);
+    g_autofree char *owner = g_strdup_printf("%.*s-owner@%s", (int)name, list, host);
+    g_autofree char *status = delivery_status(&report, addresses);
+    g_autofree char *text = text_for_people(&report, addresses, count);
+    g_autofree char *id = notice_id(given_up ? "failed" : "delayed", warning->host);
+    meta_set_string(draft_meta(draft), KEY_RECIPIENT, owner);
+    meta_set_string(draft_meta(draft), KEY_MESSAGE_ID, id);
+    g_autoptr(GPtrArray) pieces = notice_compose(&(Notice){.from_name = "Mail delivery",
+                                                           .from = owner,
+                                                           .to = owner,
+                                                           .text = text,
+                                                           .id = id,
+                                                           .date = now,
+                                                           .attach = NOTICE_HEADER,
+                                                           .about = delivery->content.message,
+                                                           .delivery_status = status});
+    /* The warning has been where the message has been that it is about. */
+    g_autoptr(Message) message = message_new(delivery->content.message);
+    size_t index = 0;
+    const Field *field = message_find(message, LOOP_MARK_FIELD, &index);
+    g_autoptr(GBytes) mark = field ? g_bytes_new(field->text, field->length) : NULL;
+    if (mark)
+        draft_add_message(draft, mark);
+    for (guint i = 0; i < pieces->len; i++)
+        draft_add_message(draft, pieces->pdata[i]);
+    return draft;
+}
 
 /* Bounces entries stored at a time when a whole entry expires. */
 #define EXPIRE_GROUP 16
 /* Before an entry that cannot be shunted is tried again. */
 #define SHUNT_DELAY (60 * CLOCK_SECOND)
 
-void finish_init(Finish *finish)
-{
-    for (int i = 0; i < SOURCES; i++) {
-        finish->outcomes[i] = g_ptr_array_new();
-        finish->deliveries[i] = g_ptr_array_new();
-    }
-}
-
-void finish_clear(Finish *finish)
-{
-    for (int i = 0; i < SOURCES; i++) {
-        g_ptr_array_unref(finish->outcomes[i]);
-        g_ptr_array_unref(finish->deliveries[i]);
-    }
-    g_free(finish->steps);
-}
-
-/* ---- recipients who are left over, by what they wait for ---- */
+/* --- recipients who are left over, by what they wait for ------------------- */
 
 typedef struct RetryPart {
     const Backoff *law;  /* the back-off of their transport; NULL: they wait for place */
     const Place *place;  /* the destination that they wait for, and until when; NULL: none */
     bool doubt;          /* nobody knows whether they got it */
 } RetryPart;
+
+/* Return what was noted for the destination (delivery_wait_for()); NULL when nothing was. */
+static const Place *place_of(const Delivery *delivery, const Destination *destination)
+{
+    for (guint i = 0; delivery->places && i < delivery->places->len; i++) {
+        const Place *place = &g_array_index(delivery->places, Place, i);
+        if (place->destination == destination)
+            return place;
+    }
+    return NULL;
+}
 
 /* Set *destination to where the mail of a recipient goes; NULL: that is not known. Return its transport; NULL: it has
  * none. */
@@ -65,10 +624,10 @@ static const Transport *route(const RetryLaws *laws, const Delivery *delivery, R
 
 static RetryPart part_of(const RetryLaws *laws, const Delivery *delivery, Recipient recipient)
 {
-    bool doubt = delivery->doubtful && g_hash_table_contains(delivery->doubtful, GSIZE_TO_POINTER(recipient.offset));
+    bool doubt = is_in(delivery->doubtful, recipient.offset);
     const Destination *destination;
     const Transport *transport = route(laws, delivery, recipient, &destination);
-    const Place *place = destination ? delivery_place(delivery, destination) : NULL;
+    const Place *place = destination ? place_of(delivery, destination) : NULL;
     if (place && !doubt)
         return (RetryPart){.place = place};
     const Backoff *law = transport && laws->varied ? transport_backoff(transport) : laws->standard;
@@ -148,7 +707,24 @@ static void walk_free(gpointer data)
     g_free(walk);
 }
 
-/* ---- what becomes of an entry ---- */
+void finish_init(Finish *finish)
+{
+    for (int i = 0; i < SOURCES; i++) {
+        finish->outcomes[i] = g_ptr_array_new();
+        finish->deliveries[i] = g_ptr_array_new();
+    }
+}
+
+void finish_clear(Finish *finish)
+{
+    for (int i = 0; i < SOURCES; i++) {
+        g_ptr_array_unref(finish->outcomes[i]);
+        g_ptr_array_unref(finish->deliveries[i]);
+    }
+    g_free(finish->steps);
+}
+
+/* --- what becomes of an entry ---------------------------------------------- */
 
 /* When the system, and no server, is why it waits. */
 static int64_t next_due(const Finish *finish, const Delivery *delivery)
@@ -191,17 +767,6 @@ static void note_parked(const Place *place, unsigned source, const EntryName *na
         return;
     memcpy(parked.hash, name->hash, sizeof parked.hash);
     parked_add(&place->destination->load.parked, &parked, clock_now());
-}
-
-/* The same of the entries that a delivery has become. Those of another process's slice come when they are due. */
-static void note_parts(const Finish *finish, const Delivery *delivery, const Outcome *outcome)
-{
-    for (guint i = 0; delivery->parts && i < delivery->parts->len; i++) {
-        const RetryPart *part = &g_array_index(delivery->parts, RetryPart, i);
-        const EntryName *name = draft_name(outcome->drafts->pdata[i]);
-        if (part->place && slice_owns(finish->slice, name->hash))
-            note_parked(part->place, SOURCE_RETRY, name, entry_arrival(delivery->entry));
-    }
 }
 
 /* Some are left over, and not for too long. Each group of recipients that wait for one thing becomes an entry, or all
@@ -249,7 +814,7 @@ static bool defer(Finish *finish, Delivery *delivery, Draft *letter, GError **er
     }
     /* A warning and the entries that know of it appear together or not at all. */
     if (warned)
-        outcome_add(outcome, warning_draft(&finish->warning, delivery, clock_now()));
+        outcome_add(outcome, warning_draft(&finish->warning, delivery, false, NULL, clock_now()));
     if (letter)
         outcome_add(outcome, letter);
     return true;
@@ -260,10 +825,10 @@ static bool defer(Finish *finish, Delivery *delivery, Draft *letter, GError **er
 static bool is_spared(const Delivery *delivery, const Destination *destination, size_t offset)
 {
     bool waits = destination && (delivery->scattered ? destination->deaths > 0
-                                                     : delivery_place(delivery, destination) != NULL);
+                                                     : place_of(delivery, destination) != NULL);
     bool ours = destination && (destination->suspended || (destination->own && waits));
     return *entry_list(delivery->entry) &&
-           (ours || delivery_spared(delivery, offset) || delivery_blameless(delivery, offset));
+           (ours || is_in(delivery->spared, offset) || is_blameless(delivery, offset));
 }
 
 /* Return those who wait for a destination that the operator has suspended, when a letter may be about them: a set of
@@ -311,13 +876,9 @@ static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset, G
             continue;
         delivery_address(delivery, &recipient);
         Failure failure = {"4.4.7", last, NULL, phase, spared};
-        BounceDraft *full = bounce_maker_add(maker, &recipient, &failure);
-        if (full)
-            g_ptr_array_add(finish->marks->bounces, full);
+        add_bounce(finish->marks, bounce_maker_add(maker, &recipient, &failure));
     }
-    BounceDraft *last_one = bounce_maker_end(maker);
-    if (last_one)
-        g_ptr_array_add(finish->marks->bounces, last_one);
+    add_bounce(finish->marks, bounce_maker_end(maker));
 }
 
 /* The last attempt was made: everybody who is left is bounced, a group at a time; between groups it may be time to
@@ -328,7 +889,7 @@ static bool expire(Finish *finish, Delivery *delivery, GError **error)
     report_end(delivery, BOUNCES_QUEUE, "expired");
     g_autoptr(GHashTable) held = meta_bool(entry_meta(delivery->entry), KEY_EXPIRE) ? NULL
                                                                                    : held_back(finish, delivery);
-    g_autoptr(Draft) letter = warning_given_up(&finish->warning, delivery, held, clock_now());
+    g_autoptr(Draft) letter = warning_draft(&finish->warning, delivery, true, held, clock_now());
     g_autoptr(GArray) quiet = g_array_new(FALSE, FALSE, sizeof(size_t));
     delivery->deferred = delivery->parked = 0; /* counts those again that cannot be stored */
     size_t offset = 0;
@@ -365,9 +926,7 @@ static bool is_held_back(const Delivery *delivery)
 static bool end_attempt(Finish *finish, Delivery *delivery, GError **error)
 {
     if (delivery->deferred == 0 && delivery->parked == 0) {
-        BounceDraft *empty = bounce_empty_block(delivery);
-        if (empty)
-            g_ptr_array_add(finish->marks->bounces, empty);
+        add_bounce(finish->marks, bounce_empty_block(delivery));
         if (!marks_store_bounces(finish->marks, finish->spool, error))
             return false;
         end(finish, delivery);
@@ -417,7 +976,14 @@ static bool commit_source(Finish *finish, int source, GError **error)
             sound = sound && settle_failure(finish, delivery, outcome->error, error);
         } else {
             report_end(delivery, moved ? RETRY_QUEUE : "-", moved ? "deferred" : "done");
-            note_parts(finish, delivery, outcome);
+            /* Destinations call back the entries that the delivery has become. Those of another process's slice come
+             * when they are due. */
+            for (guint at = 0; delivery->parts && at < delivery->parts->len; at++) {
+                const RetryPart *part = &g_array_index(delivery->parts, RetryPart, at);
+                const EntryName *name = draft_name(outcome->drafts->pdata[at]);
+                if (part->place && slice_owns(finish->slice, name->hash))
+                    note_parked(part->place, SOURCE_RETRY, name, entry_arrival(delivery->entry));
+            }
             finish->done++;
             if (!moved) /* should it come back, its marks might be missing */
                 marks_touch(finish->marks, entry_queue(delivery->entry));

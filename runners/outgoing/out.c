@@ -20,7 +20,7 @@
 #include "base/log.h"
 #include "lists/hosts/own_spool.h"
 #include "lists/keys.h"
-#include "runners/outgoing/report.h"
+#include "runners/outgoing/delivery.h"
 #include "runners/outgoing/requests.h"
 #include "runners/outgoing/transport.h"
 #include "runners/sweep.h"
@@ -163,12 +163,12 @@ static void on_finished(void *data, Batch *batch)
         die("mark recipients", error);
     for (guint i = 0; i < batch->fates->len; i++) {
         const Fate *fate = &g_array_index(batch->fates, Fate, i);
-        if (fate->verdict != SMTP_LATER || fate->count == 0)
+        if (fate->result.verdict != SMTP_LATER || fate->count == 0)
             continue;
         g_free(delivery->last_reply);
-        delivery->last_reply = g_strdup(fate->text);
+        delivery->last_reply = g_strdup(fate->result.text);
         /* A server that says nothing is a matter of the recipient's domain. */
-        delivery->last_phase = fate->code > 0 ? fate_phase(fate) : "rcpt";
+        delivery->last_phase = fate->result.code > 0 ? fate_phase(fate) : "rcpt";
     }
     report_batch(batch, out->every_recipient);
 
@@ -178,7 +178,7 @@ static void on_finished(void *data, Batch *batch)
         const Fate *fate = &g_array_index(batch->fates, Fate, i);
         if (first)
             delays_add(&out->delays, DELAY_UNTIL_TRIED, age, fate->count);
-        if (fate->verdict != SMTP_LATER)
+        if (fate->result.verdict != SMTP_LATER)
             delays_add(&out->delays, DELAY_UNTIL_SETTLED, age, fate->count);
     }
     end_batch(out, batch);

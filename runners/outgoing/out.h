@@ -18,7 +18,6 @@
 #include "runners/outgoing/clog.h"
 #include "runners/outgoing/finish.h"
 #include "runners/outgoing/control_server.h"
-#include "runners/outgoing/marks.h"
 #include "runners/outgoing/saved_state.h"
 #include "runners/outgoing/reader.h"
 #include "runners/outgoing/transport.h"

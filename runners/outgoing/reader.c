@@ -2,14 +2,82 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/outgoing/reader.h"
 
+#include <glib.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "runners/outgoing/report.h"
+#include "runners/outgoing/delivery.h"
+
+/* --- the transport of a domain --------------------------------------------- */
+
+#define DOMAIN_MAX 255
+
+struct Routes {
+    GHashTable *table; /* "example.com" or ".example.com" -> transport */
+};
+
+Routes *routes_new(const Config *config, void *(*find)(void *data, const char *name), void *data)
+{
+    Routes *routes = g_new0(Routes, 1);
+    routes->table = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (const char *const *word = config_list(config, "out", "transport_table"); word && *word; word++) {
+        const char *colon = strrchr(*word, ':');
+        g_autofree char *pattern = g_strndup(*word, (size_t)(colon - *word));
+        g_hash_table_replace(routes->table, g_ascii_strdown(pattern, -1), find(data, colon + 1));
+    }
+    return routes;
+}
+
+void routes_free(Routes *routes)
+{
+    if (!routes)
+        return;
+    g_hash_table_unref(routes->table);
+    g_free(routes);
+}
+
+void *routes_look(const Routes *routes, const char *domain, size_t length)
+{
+    char name[DOMAIN_MAX + 1];
+    if (!routes || length > DOMAIN_MAX || g_hash_table_size(routes->table) == 0)
+        return NULL;
+    for (size_t i = 0; i < length; i++)
+        name[i] = g_ascii_tolower(domain[i]);
+    name[length] = '\0';
+    void *transport = g_hash_table_lookup(routes->table, name);
+    for (const char *at = strchr(name, '.'); at && !transport; at = strchr(at + 1, '.'))
+        transport = g_hash_table_lookup(routes->table, at);
+    return transport;
+}
+
+/* --- how many recipients are in memory ------------------------------------- */
+
+size_t pool_may_read(const Pool *pool, const PoolView *view, int64_t now)
+{
+    if (!view->begun)
+        return MIN(MAX(pool->limit > pool->in_core ? pool->limit - pool->in_core : 0, pool->minimum), POOL_READ_MAX);
+    /* The places of others count whole: only those that nobody uses are free. */
+    size_t others = pool->in_core - MIN(view->in_core, pool->in_core);
+    size_t most = pool->minimum + view->extra;
+    if (view->first && pool->limit > others)
+        most += pool->limit - others;
+    size_t unused = most > view->in_core ? most - view->in_core : 0;
+    bool wanted = unused >= pool->refill_limit || !view->waits || now - view->last_read >= pool->refill_delay;
+    return wanted ? MIN(unused, POOL_READ_MAX) : 0;
+}
+
+size_t pool_give_extra(const Pool *pool)
+{
+    return pool->extra > pool->extra_taken ? (pool->extra - pool->extra_taken) / 2 : 0;
+}
+
+/* --- reading --------------------------------------------------------------- */
 
 /* Recipients read in one turn of the loop. */
 #define READ_BUDGET (2 * POOL_READ_MAX)
+/* Bytes of a recipient line, for estimates as long as none was read. */
+#define LINE_ESTIMATE 24
 
 /* A recipient on its way into a batch. */
 typedef struct Sorted {
@@ -84,7 +152,7 @@ static void gather(Reader *reader, Delivery *delivery, size_t most)
 /* The most recipients of one transaction. */
 static size_t most_together(const Delivery *delivery, const Transport *transport)
 {
-    bool alone = delivery_single(delivery) || delivery->doubts > 0;
+    bool alone = delivery->content.plan || delivery->doubts > 0;
     return alone ? 1 : transport_per_transaction(transport);
 }
 
@@ -156,8 +224,13 @@ static void read_some(Reader *reader, Delivery *delivery, size_t most)
             end++;
         make_batches(reader, delivery, &all[first], end - first);
     }
-    /* How many batches the unread rest may come to is for the scheduler, which compares sizes. */
-    size_t unread = delivery_unread(delivery);
+    /* How many batches the unread rest may come to is for the scheduler, which compares sizes. The number of unread
+     * recipients is estimated from the length of their lines. */
+    size_t unread = 0;
+    if (!delivery->exhausted && !delivery->withdrawn) {
+        size_t line = delivery->read > 0 ? MAX(delivery->cursor / delivery->read, 5) : LINE_ESTIMATE;
+        unread = (entry_recipients_length(delivery->entry) - delivery->cursor) / line + 1;
+    }
     for (guint i = 0; i < delivery->jobs->len; i++) {
         Job *job = delivery->jobs->pdata[i];
         size_t together = transport_is_relay(job->transport) ? most_together(delivery, job->transport) : 1;

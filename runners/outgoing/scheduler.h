@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runners/outgoing/batch.h"
+#include "runners/outgoing/delivery.h"
 #include "runners/outgoing/destination.h"
 
 #define SCHEDULER_FAVOUR 4

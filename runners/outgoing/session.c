@@ -104,22 +104,6 @@ size_t session_in_flight(const Session *session)
 
 /* --- sending ------------------------------------------------------------ */
 
-static const char *recipient_of(void *data, size_t index, size_t *length)
-{
-    const Batch *batch = data;
-    *length = batch->recipients[index].length;
-    return batch->recipients[index].address;
-}
-
-static void describe(const Session *session, Batch *batch, SmtpTransaction *transaction)
-{
-    *transaction = (SmtpTransaction){.count = batch->count, .recipient = recipient_of, .data = batch,
-                                     .careful = batch->careful};
-    delivery_describe(batch, transaction);
-    if (session->transport->asks_reports)
-        delivery_ask_reports(batch, transaction);
-}
-
 static bool other_host(const Nexthop *nexthop, const char *name)
 {
     for (guint i = 0; i < nexthop->hosts->len; i++)
@@ -157,7 +141,7 @@ static void send_batch(Session *session)
     const Transport *transport = session->transport;
     Destination *destination = session->destination;
     SmtpTransaction transaction;
-    describe(session, session->batch, &transaction);
+    delivery_describe(session->batch, transport->asks_reports, &transaction);
     smtp_client_send(session->client, &transaction);
     session->flight = (Flight){.sent = 1};
     note_sent(session, session->batch);
@@ -171,7 +155,7 @@ static void send_batch(Session *session)
         Batch *behind = scheduler_behind(destination, now);
         if (!behind || (recipients += behind->count) > transport->per_transaction)
             return;
-        describe(session, behind, &transaction);
+        delivery_describe(behind, transport->asks_reports, &transaction);
         if (!smtp_client_send_behind(session->client, &transaction))
             return;
         scheduler_take_behind(destination, behind, now);

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "runners/outgoing/backoff.h"
+#include "runners/outgoing/delivery.h"
 #include "runners/outgoing/transport_internal.h"
 
 /* How long an address that was looked up is used without asking again. */

@@ -15,11 +15,10 @@
 #include <stdbool.h>
 
 #include "base/config.h"
-#include "runners/outgoing/backoff.h"
 #include "runners/outgoing/delivery.h"
 #include "runners/outgoing/nexthop.h"
-#include "runners/outgoing/refusal.h"
-#include "runners/outgoing/reply_table.h"
+#include "runners/outgoing/scheduler.h"
+#include "runners/outgoing/judge.h"
 
 typedef struct TransportOwner {
     /* A batch comes back with a fate for each recipient. */

@@ -6,9 +6,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "runners/outgoing/backoff.h"
+#include "runners/outgoing/delivery.h"
 #include "runners/outgoing/judge.h"
-#include "runners/outgoing/refusal.h"
 #include "runners/outgoing/transport.h"
 #include "runners/outgoing/transport_internal.h"
 
@@ -143,13 +142,13 @@ static void count(Destination *destination, const Batch *batch)
     DestinationCounts *counts = &destination->counts;
     for (guint i = 0; i < batch->fates->len; i++) {
         const Fate *fate = &g_array_index(batch->fates, Fate, i);
-        uint64_t *sum = fate->verdict == SMTP_SENT    ? &counts->sent
-                        : fate->verdict == SMTP_LATER ? &counts->deferred
+        uint64_t *sum = fate->result.verdict == SMTP_SENT    ? &counts->sent
+                        : fate->result.verdict == SMTP_LATER ? &counts->deferred
                                                       : &counts->bounced;
         *sum += fate->again ? 0 : fate->count;
-        if (fate->verdict != SMTP_SENT) {
+        if (fate->result.verdict != SMTP_SENT) {
             g_free(destination->last_reply);
-            destination->last_reply = g_strdup(fate->text);
+            destination->last_reply = g_strdup(fate->result.text);
         }
     }
     destination_observe(destination, (double)(batch->finished - batch->begun) / CLOCK_SECOND, clock_steady());
@@ -315,7 +314,7 @@ static ReplyVerdict judge(Transport *transport, Destination *destination, Batch 
     if (flight->trouble)
         verdict.report.news = SITE_UNKNOWN;
     else
-        destination_set_reason(destination, verdict.worst->status, verdict.worst->text);
+        destination_set_reason(destination, verdict.worst->result.status, verdict.worst->result.text);
     flight->trouble = true;
     return verdict;
 }
@@ -353,17 +352,17 @@ static void halt(Transport *transport, Batch *batch)
     if (++delivery->copies_refused < CLAMP(HALT_LEAST + hours, HALT_LEAST, HALT_MOST))
         return;
     delivery->halted = transport;
-    delivery->halted_at = fate->phase;
-    delivery->halted_status = g_strdup(fate->status);
-    delivery->halted_text = g_strdup(fate->text);
-    delivery->halted_reply = g_strdup(fate->reply);
+    delivery->halted_at = fate->result.phase;
+    delivery->halted_status = g_strdup(fate->result.status);
+    delivery->halted_text = g_strdup(fate->result.text);
+    delivery->halted_reply = g_strdup(fate->result.reply);
     for (Batch *other; batch->job->scheduler && (other = scheduler_take_of(batch->job, &destination)) != NULL;)
         put_off_halted(transport, other);
 }
 
 void transport_given_up(Transport *transport, const Delivery *delivery)
 {
-    if (!refusals_none(&transport->refusals) &&
+    if ((transport->refusals.all || transport->refusals.later) &&
         refusals_settle(&transport->refusals, delivery->sender_domain, entry_trace(delivery->entry)))
         log_info("transport %s: nothing from %s is refused by the relay any more", transport->name,
                  *delivery->sender_domain ? delivery->sender_domain : "<>");
@@ -381,7 +380,7 @@ bool transport_batch_done(Transport *transport, Destination *destination, Batch 
     bool about_us = judged && destination->own && batch->nexthop->family == AF_UNSPEC;
     bool refused = refusals->all != NULL;
     for (guint i = 0; about_us && !refused && i < batch->fates->len; i++)
-        refused = g_array_index(batch->fates, Fate, i).verdict == SMTP_NEVER;
+        refused = g_array_index(batch->fates, Fate, i).result.verdict == SMTP_NEVER;
 
     /* This comes first, for it makes deferrals of refusals because of us. */
     RelayRefusal *apart = about_us && refused
@@ -397,13 +396,13 @@ bool transport_batch_done(Transport *transport, Destination *destination, Batch 
         keep_apart(transport, apart, batch);
     /* It may also refuse for a time because of us; that is remembered, too. */
     bool later = about_us && refusals_note_later(refusals, delivery->sender_domain, trace, batch, clock_now());
-    if (judged && !refusals_none(refusals)) {
+    if (judged && (refusals->all || refusals->later)) {
         halt(transport, batch);
         bool sent = false;
         refused = later;
         for (guint i = 0; i < batch->fates->len; i++) {
             const Fate *fate = &g_array_index(batch->fates, Fate, i);
-            sent |= fate->verdict == SMTP_SENT && fate->count > 0;
+            sent |= fate->result.verdict == SMTP_SENT && fate->count > 0;
             refused |= fate->about != FATE_OF_RECIPIENT;
         }
         if (sent && !refused) /* what else there is of it is noted again when it is refused again */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* How many recipients are in memory: the worked examples. */
-#include "runners/outgoing/pool.h"
+/* How many recipients are in memory: the worked examples; and which way a domain goes. */
+#include "runners/outgoing/reader.h"
 
-#include <glib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "t/suite.h"
@@ -111,12 +112,61 @@ static void extra(void)
     g_assert_cmpuint(pool_give_extra(&pool), ==, 0);
 }
 
-SUITE("outgoing/pool")
+/* --- the transport of a domain --- */
+
+static Config *load(const char *text)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *path = NULL;
+    int fd = g_file_open_tmp("replies-XXXXXX", &path, &error);
+    g_assert_no_error(error);
+    close(fd);
+    g_assert_true(g_file_set_contents(path, text, -1, NULL));
+    Config *config = config_load(path, true, &error);
+    unlink(path);
+    g_assert_no_error(error);
+    return config;
+}
+
+static void *find_letter(void *data, const char *name)
+{
+    char *at = strstr(data, name);
+    return at;
+}
+
+static void *look(const Routes *routes, const char *domain)
+{
+    return routes_look(routes, domain, strlen(domain));
+}
+
+static void table(void)
+{
+    char names[] = "relay slow direct";
+    g_autoptr(Config) config = load("[transport.slow]\n[transport.direct]\n[out]\n"
+                                    "transport_table = Example.com:slow .example.com:direct,\n"
+                                    "  .sub.example.com:relay, .org:direct\n");
+    g_autoptr(Routes) routes = routes_new(config, find_letter, names);
+    g_assert_nonnull(routes);
+    g_assert_true(look(routes, "example.com") == strstr(names, "slow"));
+    g_assert_true(look(routes, "EXAMPLE.com") == strstr(names, "slow"));
+    g_assert_true(look(routes, "a.example.com") == strstr(names, "direct"));
+    g_assert_true(look(routes, "b.a.example.com") == strstr(names, "direct"));
+    g_assert_true(look(routes, "a.sub.example.com") == names);
+    g_assert_true(look(routes, "sub.example.com") == strstr(names, "direct"));
+    g_assert_true(look(routes, "x.org") == strstr(names, "direct"));
+    g_assert_null(look(routes, "org"));
+    g_assert_null(look(routes, "example.net"));
+    g_assert_null(look(routes, ""));
+    g_assert_null(routes_look(routes, "example.community", 16));
+}
+
+SUITE("outgoing/reader")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/pool/example A", example_a);
     g_test_add_func("/pool/example B", example_b);
     g_test_add_func("/pool/behind", behind);
     g_test_add_func("/pool/extra", extra);
+    g_test_add_func("/routes/table", table);
     return g_test_run();
 }

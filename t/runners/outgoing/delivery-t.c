@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "runners/outgoing/backoff.h"
+#include "runners/outgoing/delivery.h"
 
 #include <glib.h>
 
@@ -75,7 +75,7 @@ static void schedule(void)
     g_assert_cmpint(backoff_delay(&backoff, 86400 * CLOCK_SECOND, 0.5), ==, steps[0]);
 }
 
-SUITE("outgoing/backoff")
+SUITE("outgoing/delivery")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/backoff/ladder", ladder);
