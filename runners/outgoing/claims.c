@@ -79,28 +79,6 @@ void claims_clear(Claims *claims)
     g_cond_clear(&claims->done);
 }
 
-int claims_wake(const Claims *claims)
-{
-    return claims->wake;
-}
-
-void claims_woken(Claims *claims)
-{
-    eventfd_t times;
-    eventfd_read(claims->wake, &times);
-}
-
-size_t claims_pick(Claims *claims, Inbox *inbox, unsigned source, size_t limit)
-{
-    return inbox_pick(inbox, limit, claims->picked[source]);
-}
-
-void claims_recall(Claims *claims, Inbox *inbox, unsigned source, const EntryName *name)
-{
-    Claim claim = {.queue = inbox_queue(inbox), .name = *name};
-    g_array_append_val(claims->picked[source], claim);
-}
-
 /* Begin to claim. If the system gives no thread, the work stays with the pool, which finds it done when it gets one. */
 void claims_begin(Claims *claims, bool aside)
 {

@@ -6,9 +6,9 @@
  * opening, reading, verifying) takes about as long as all else that is done for an entry of one recipient. So while the
  * loop has something else to do, a thread does it. The thread is given names alone; the loop judges the results.
  *
- *   claims_pick()     choose names of due entries of a source, as often as wanted
+ *   picked            add names of entries of a source to its array (inbox_pick()), as often as wanted
  *   claims_begin()    have the chosen entries claimed, by the thread or at once
- *   claims_ready()    ask whether that is over: after claims_begin(), and when claims_wake() is readable
+ *   claims_ready()    ask whether that is over: after claims_begin(), and when `wake` is readable
  *   claims_collect()  take the entries; afterwards others may be picked
  */
 #include <glib.h>
@@ -21,28 +21,18 @@
 typedef enum ClaimsState { CLAIMS_IDLE, CLAIMS_WAITING, CLAIMS_RUNNING, CLAIMS_READY } ClaimsState;
 
 typedef struct Claims {
-    GArray *picked[SOURCES]; /* of Claim */
+    GArray *picked[SOURCES]; /* of Claim, by source (SOURCE_*); the caller adds to it while nothing is being claimed */
     GThreadPool *pool;       /* of one */
     GMutex lock;
     GCond done;
     ClaimsState state;
-    int wake; /* an eventfd; -1: none was to be had, and everything is done at once */
+    int wake; /* an eventfd, readable when the thread has claimed all; -1: none was to be had, all is done at once */
 } Claims;
 
 void claims_init(Claims *claims);
 /* Free the claims. Entries that were not collected stay claimed, for recovery. */
 void claims_clear(Claims *claims);
 
-/* Return the descriptor that becomes readable when the thread has claimed all. What claims_begin() claims at once does
- * not make it readable. -1: there is none, and claims_begin() claims everything at once. */
-int claims_wake(const Claims *claims);
-/* Call it when the descriptor of claims_wake() is readable; then it is readable no more. */
-void claims_woken(Claims *claims);
-
-/* Choose at most limit due entries of a source (SOURCE_*), whose inbox is given. Return how many were found. */
-size_t claims_pick(Claims *claims, Inbox *inbox, unsigned source, size_t limit);
-/* Choose one entry by its name, due or not; the entry may be gone. */
-void claims_recall(Claims *claims, Inbox *inbox, unsigned source, const EntryName *name);
 /* Have the chosen entries claimed: by the thread if aside is true, else before this returns. */
 void claims_begin(Claims *claims, bool aside);
 

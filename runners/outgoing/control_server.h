@@ -25,11 +25,19 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "runners/outgoing/transport.h"
+
 typedef struct ControlServer ControlServer;
 
+/* The process, as its operator sees it. */
 typedef struct ControlOwner {
-    /* Return the reply to a request, a new reference; NULL with *error: it cannot be carried out. */
-    json_t *(*answer)(void *data, const json_t *request, GError **error);
+    GPtrArray *transports; /* of Transport */
+    Transport *standard;   /* the default one */
+    unsigned instance;
+    /* Carry out "leave", and return the reply, a new reference. */
+    json_t *(*leave)(void *data, const json_t *entries);
+    /* An order was carried out, which is to be remembered (saved_state.h). */
+    void (*ordered)(void *data);
 } ControlOwner;
 
 /* Make the socket at path, and answer on it in the loop of base. owner is borrowed. FAIL_LATER: it cannot be made. */

@@ -16,7 +16,6 @@
 #include "mail/text/notice.h"
 #include "runners/outgoing/delivery.h"
 #include "runners/outgoing/judge.h"
-#include "runners/outgoing/nexthop.h"
 #include "runners/outgoing/reader.h"
 #include "runners/outgoing/transport.h"
 #include "switchboard/fault.h"
@@ -630,7 +629,7 @@ static RetryPart part_of(const RetryLaws *laws, const Delivery *delivery, Recipi
     const Place *place = destination ? place_of(delivery, destination) : NULL;
     if (place && !doubt)
         return (RetryPart){.place = place};
-    const Backoff *law = transport && laws->varied ? transport_backoff(transport) : laws->standard;
+    const Backoff *law = transport && laws->varied ? transport->backoff : laws->standard;
     return (RetryPart){.law = law, .doubt = doubt};
 }
 

@@ -153,12 +153,12 @@ static void gather(Reader *reader, Delivery *delivery, size_t most)
 static size_t most_together(const Delivery *delivery, const Transport *transport)
 {
     bool alone = delivery->content.plan || delivery->doubts > 0;
-    return alone ? 1 : transport_per_transaction(transport);
+    return alone ? 1 : transport->per_transaction;
 }
 
 static Job *job_for(Delivery *delivery, Transport *transport)
 {
-    Scheduler *scheduler = transport_scheduler(transport);
+    Scheduler *scheduler = &transport->scheduler;
     for (guint i = 0; i < delivery->jobs->len; i++) {
         Job *job = delivery->jobs->pdata[i];
         if (job->transport != transport)
@@ -233,7 +233,7 @@ static void read_some(Reader *reader, Delivery *delivery, size_t most)
     }
     for (guint i = 0; i < delivery->jobs->len; i++) {
         Job *job = delivery->jobs->pdata[i];
-        size_t together = transport_is_relay(job->transport) ? most_together(delivery, job->transport) : 1;
+        size_t together = job->transport->relay ? most_together(delivery, job->transport) : 1;
         job->unread = (unread + together - 1) / together;
         if (job->scheduler && unread == 0 && g_queue_is_empty(&job->peers)) /* nothing left, and nothing to come */
             scheduler_retire(job);

@@ -31,14 +31,6 @@ void saved_state_clear(SavedState *state)
     g_free(state->kept);
 }
 
-static Transport *transport_named(const GPtrArray *transports, const char *name)
-{
-    for (guint i = 0; i < transports->len; i++)
-        if (strcmp(transport_name(transports->pdata[i]), name) == 0)
-            return transports->pdata[i];
-    return NULL;
-}
-
 /* --- reading ------------------------------------------------------------ */
 
 static int64_t saved_at(const json_t *file)
@@ -85,19 +77,19 @@ static void load_transport(Transport *transport, const json_t *file, json_t *des
 {
     const char *name;
     json_t *saved;
-    transport_load_refusals(transport, json_object_get(json_object_get(file, "refusals"), transport_name(transport)));
+    transport_load_refusals(transport, json_object_get(json_object_get(file, "refusals"), transport->name));
     json_object_foreach(destinations, name, saved) {
-        Destination *destination = transport_find(transport, name, !transport_is_relay(transport));
+        Destination *destination = transport_find(transport, name, !transport->relay);
         if (destination && !destination_load(destination, saved, clock_steady()))
             log_warn("what is remembered of destination %s makes no sense and is passed over", name);
         if (destination)
             transport_look(transport, destination);
     }
-    const json_t *rate = json_object_get(json_object_get(file, "rates"), transport_name(transport));
+    const json_t *rate = json_object_get(json_object_get(file, "rates"), transport->name);
     Bucket bucket = {json_number_value(json_object_get(rate, "tokens")),
                      json_integer_value(json_object_get(rate, "filled"))};
     if (bucket.filled > 0 && bucket.filled <= clock_steady() && isfinite(bucket.tokens))
-        transport_set_bucket(transport, &bucket);
+        transport->bucket = (Bucket){MIN(bucket.tokens, transport->burst), bucket.filled};
 }
 
 void saved_state_load(const SavedState *state, const GPtrArray *transports)
@@ -132,9 +124,9 @@ static json_t *save_all(const GPtrArray *transports)
     json_t *rates = json_object();
     for (guint i = 0; i < transports->len; i++) {
         Transport *transport = transports->pdata[i];
-        const char *name = transport_name(transport);
-        const Bucket *bucket = transport_bucket(transport);
-        json_t *refused = refusals_save(transport_refusals(transport)), *saved = json_object();
+        const char *name = transport->name;
+        const Bucket *bucket = &transport->bucket;
+        json_t *refused = refusals_save(&transport->refusals), *saved = json_object();
         if (refused)
             json_object_set_new(refusals, name, refused);
         g_autoptr(GPtrArray) all = transport_destinations(transport);
@@ -144,7 +136,7 @@ static json_t *save_all(const GPtrArray *transports)
                 json_object_set_new(saved, destination->name, destination_save(destination, now));
         }
         json_object_set_new(each, name, saved);
-        if (bucket)
+        if (transport->rate.per_second > 0 && bucket->tokens < transport->burst)
             json_object_set_new(rates, name, json_pack("{s:f,s:I}", "tokens", bucket->tokens, "filled",
                                                        (json_int_t)bucket->filled));
     }
@@ -176,19 +168,11 @@ static bool write_file(SavedState *state, json_t *each)
     return good;
 }
 
-bool saved_state_save(SavedState *state, const GPtrArray *transports)
-{
-    json_t *each = save_all(transports);
-    bool good = write_file(state, each);
-    json_decref(each);
-    return good;
-}
-
-bool saved_state_keep(SavedState *state, const GPtrArray *transports)
+bool saved_state_write(SavedState *state, const GPtrArray *transports, bool anyway)
 {
     json_t *each = save_all(transports);
     g_autofree char *now = digest(each);
-    bool known = state->kept && g_strcmp0(now, state->kept) == 0 && clock_monotonic() < state->renew_at;
+    bool known = !anyway && state->kept && g_strcmp0(now, state->kept) == 0 && clock_monotonic() < state->renew_at;
     bool good = known || write_file(state, each);
     json_decref(each);
     return good;

@@ -33,8 +33,6 @@ void saved_state_clear(SavedState *state);
 
 /* Read what was saved into the destinations of the transports (of Transport). */
 void saved_state_load(const SavedState *state, const GPtrArray *transports);
-/* Write the file. False, with a line in the log: it cannot be written. */
-bool saved_state_save(SavedState *state, const GPtrArray *transports);
-/* Write the file as saved_state_save() does, but not when it says the same already, so that an idle process lets the
- * disk sleep. */
-bool saved_state_keep(SavedState *state, const GPtrArray *transports);
+/* Write the file; unless `anyway`, not when it says the same already, so that an idle process lets the disk sleep.
+ * False, with a line in the log: it cannot be written. */
+bool saved_state_write(SavedState *state, const GPtrArray *transports, bool anyway);

@@ -83,18 +83,12 @@ void session_quit(Session *session)
     smtp_client_quit(session->client);
 }
 
-/* The first of those in flight is over: the next is. */
-static Batch *next_turn(Session *session)
+Batch *session_steal_batch(Session *session)
 {
     Batch *batch = session->batch;
     GList *link = g_queue_pop_head_link(&session->behind);
     session->batch = link ? link->data : NULL;
     return batch;
-}
-
-Batch *session_steal_batch(Session *session)
-{
-    return next_turn(session);
 }
 
 size_t session_in_flight(const Session *session)
@@ -104,14 +98,6 @@ size_t session_in_flight(const Session *session)
 
 /* --- sending ------------------------------------------------------------ */
 
-static bool other_host(const Nexthop *nexthop, const char *name)
-{
-    for (guint i = 0; i < nexthop->hosts->len; i++)
-        if (g_strcmp0(g_array_index(nexthop->hosts, Host, i).name, name) != 0)
-            return true;
-    return false;
-}
-
 static void note_sent(Session *session, Batch *batch)
 {
     batch->begun = clock_monotonic();
@@ -120,7 +106,10 @@ static void note_sent(Session *session, Batch *batch)
     batch->conn_use = smtp_client_transactions(session->client);
     batch->relay = g_strdup(smtp_client_peer(session->client));
     batch->host = g_strdup(session->host);
-    batch->other_host = !batch->avoid && session->transport->mx && other_host(batch->nexthop, session->host);
+    batch->other_host = false;
+    const GArray *hosts = batch->nexthop->hosts;
+    for (guint i = 0; !batch->avoid && session->transport->mx && i < hosts->len; i++)
+        batch->other_host |= g_strcmp0(g_array_index(hosts, Host, i).name, session->host) != 0;
 }
 
 static bool worn_out(const Session *session)
@@ -223,7 +212,7 @@ static void on_done(SmtpClient *client, void *data)
 {
     (void)client;
     Session *session = data;
-    Batch *batch = next_turn(session);
+    Batch *batch = session_steal_batch(session);
     batch->finished = clock_monotonic();
     session->spent |= transport_batch_done(session->transport, session->destination, batch, &session->flight);
     set_between(session, !session->batch);

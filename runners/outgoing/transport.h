@@ -13,10 +13,14 @@
 #include <event2/event.h>
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
 
 #include "base/config.h"
+#include "net/mx.h"
+#include "net/resolve.h"
+#include "net/smtp_client.h"
 #include "runners/outgoing/delivery.h"
-#include "runners/outgoing/nexthop.h"
 #include "runners/outgoing/scheduler.h"
 #include "runners/outgoing/judge.h"
 
@@ -45,6 +49,84 @@ typedef struct TransportShared {
     void *data;
 } TransportShared;
 
+typedef struct Host {
+    char *name; /* for the log and for TLS */
+    unsigned preference;
+    struct sockaddr_storage address;
+    socklen_t length;
+    int64_t bad_until; /* monotonic: others are tried first */
+    int64_t without[SMTP_FALLBACK_EHLO + 1]; /* monotonic, by SmtpFallback: until then that feature is not used here */
+} Host;
+
+/* A next hop is where the recipients of one batch go. With MX lookups each domain is one. With a relay, the relay is
+ * one, and for mail that keeps to one kind of address (KEY_FAMILY) there is another for each kind. A next hop knows the
+ * hosts to connect to, and its destination: domains with the same set of MX hosts share one destination. After their
+ * time, the hosts are looked up again; the old ones are used until the answer has come. */
+typedef struct Nexthop {
+    char *name;
+    struct Transport *transport;
+    Destination *destination;
+    char *sender;      /* of a relay: for the mail of this sender domain, which it refuses; NULL: for all other */
+    int family;        /* of a relay: AF_INET, AF_INET6, of its addresses only these; AF_UNSPEC: all */
+    GArray *hosts;     /* of Host; empty: not known */
+    int64_t expires;   /* monotonic */
+    MxLookup *lookup;
+    Resolve *resolve;
+    /* Why nothing can be sent until refused_until (monotonic), when it is asked again; text NULL: no reason. */
+    char *status, *text;
+    unsigned code;
+    bool never;
+    int64_t refused_until;
+    size_t batches;    /* batches for this next hop, waiting or out */
+    int64_t last_used; /* monotonic */
+} Nexthop;
+
+/* Others read the name, the relay, the back-off, per_transaction, and what waits, is under way or was refused. */
+struct Transport {
+    const TransportShared *shared;
+    char *name;
+    const char *host;
+    char port[8];
+    uint16_t port_number;
+    const char *path;     /* of a socket on this host; NULL: host and port */
+    bool mx;              /* next hops are looked up */
+    bool lmtp;
+    bool group_by_mx;
+    bool asks_reports;    /* delivery reports are asked for by the parameters of DSN */
+    SmtpSettings settings;
+    SmtpTls *tls;         /* of settings */
+    char *password;
+    DestinationLimits limits;
+    const Backoff *backoff; /* how long deferred mail waits: own_backoff, or the one of all */
+    Backoff own_backoff;
+    int64_t *steps;       /* of own_backoff */
+    Rate rate;            /* of all destinations together, this process's share; 0: no limit */
+    double burst;
+    Bucket bucket;
+    SchedulerSettings scheduling;
+    size_t sessions_max;
+    unsigned hosts; /* that divide the limits among them, this one being one of them; 0: this one has no part */
+    struct {
+        unsigned concurrency, processes;
+        Rate rate;
+    } whole; /* the limits of all hosts and processes together */
+    size_t per_transaction;
+    unsigned per_connection;
+    unsigned pipelined;   /* transactions in a flight; 0: as many as pay off (pipelining_most()) */
+    int64_t reuse_time;   /* us; 0: no limit */
+
+    Scheduler scheduler;
+    GHashTable *nexthops;     /* name -> Nexthop, owned */
+    GHashTable *destinations; /* name -> Destination, owned */
+    Nexthop *relay;           /* all mail goes there; NULL with MX */
+    RelayRefusals refusals;        /* of the relay */
+    GPtrArray *sessions;      /* of Session, owned: the connections */
+    GQueue idle;              /* of Session: that used longest ago first */
+    size_t busy;              /* sessions with batches that are out */
+    size_t between;           /* sessions that still wait for the answer to RSET */
+    bool stopping;
+};
+
 /* Make the transport of section [transport.NAME]; shared is borrowed for its life. FAIL_CONFIG: a setting is wrong; the
  * message names section and key. */
 Transport *transport_new(const TransportShared *shared, const char *name, GError **error);
@@ -52,17 +134,8 @@ Transport *transport_new(const TransportShared *shared, const char *name, GError
  * transport_drop() does that. */
 void transport_free(Transport *transport);
 
-const char *transport_name(const Transport *transport);
-Scheduler *transport_scheduler(Transport *transport);
-/* Return the most recipients of one transaction that the settings allow. */
-size_t transport_per_transaction(const Transport *transport);
 /* transport_settings.c: return the backoff_schedule of a section, *count times in us; g_free(). */
 int64_t *transport_read_schedule(const Config *config, const char *section, size_t *count);
-/* Return the rule for how long deferred mail waits: the transport's own if it has one, else shared->backoff.
- * Borrowed. */
-const Backoff *transport_backoff(const Transport *transport);
-/* Return true when all mail of this transport goes to one relay. */
-bool transport_is_relay(const Transport *transport);
 
 /* Return the next hop for a recipient of this domain (not NUL-terminated, any case), borrowed. A new one is made, and
  * the look-up of its servers begins. A relay has one next hop for each family of addresses (AF_UNSPEC: all of them),
@@ -77,12 +150,8 @@ Destination *transport_place(const Transport *transport, const char *domain, siz
                              const char *sender);
 /* Note that the delivery waits for nobody any more, because it is given up. */
 void transport_given_up(Transport *transport, const Delivery *delivery);
-/* Return what the relay refuses because of us; the transport keeps it. */
-RelayRefusals *transport_refusals(Transport *transport);
 /* Give each refused sender whose mail is kept apart its destination, after refusals_load(). */
 void transport_load_refusals(Transport *transport, const json_t *saved);
-/* Return how long a recipient waits that was refused for the destination's sake, in us; age is that of its mail. */
-int64_t transport_wait_time(const Transport *transport, int64_t age);
 
 /* Start the batches that can go. The owner calls this when the results so far are written to the disk. Return true when
  * any was started. */
@@ -93,17 +162,9 @@ int64_t transport_wake(Transport *transport);
 
 /* Start no more batches, and say QUIT on each connection that has none out. */
 void transport_stop(Transport *transport);
-size_t transport_busy(const Transport *transport); /* connections with batches that are out */
 size_t transport_in_flight(const Transport *transport); /* batches that are out; costs a look at each connection */
-size_t transport_connections(const Transport *transport);
 /* Close all connections at once. The owner gets each batch that is out back by withdrawn(). */
 void transport_drop(Transport *transport);
-
-/* Return what is left of the transport's rate at `filled` (clock_steady()), to be remembered; NULL: it has none, or all
- * of it is there. */
-const Bucket *transport_bucket(const Transport *transport);
-/* Set what is left of the rate, as it was remembered. */
-void transport_set_bucket(Transport *transport, const Bucket *bucket);
 
 /* Keep to one of `hosts` equal parts of the limits from now on; 0: start nothing. Return whether what is under way, and
  * each connection, is within them already. If not, idle connections are closed, and it is to be called again. */
@@ -113,6 +174,8 @@ bool transport_share(Transport *transport, unsigned hosts);
  * counts: mail, connections, an order, a death, a pace. */
 void transport_tidy(Transport *transport);
 
+/* Return the transport (of Transport) of this name, borrowed; NULL: there is none. */
+Transport *transport_named(const GPtrArray *transports, const char *name);
 /* Return all destinations of the transport. The list is the caller's (g_ptr_array_unref), its elements are borrowed. */
 GPtrArray *transport_destinations(Transport *transport);
 /* Return a destination by its name, or by the name of a next hop that uses it; borrowed. If there is none, make it when

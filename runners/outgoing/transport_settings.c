@@ -219,14 +219,6 @@ bool transport_read_settings(Transport *transport, GError **error)
     return read_security(&section, transport, error) && read_limits(&section, transport, error);
 }
 
-void transport_clear_security(Transport *transport)
-{
-    g_clear_pointer(&transport->tls, smtp_tls_free);
-    if (transport->password)
-        OPENSSL_cleanse(transport->password, strlen(transport->password));
-    g_clear_pointer(&transport->password, g_free);
-}
-
 /* ---- the part of the limits that is this process's ---- */
 
 /* Have the connections that wait for work closed, and return false, where there are too many of one kind. */

@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "runners/outgoing/finish.h"
-#include "runners/outgoing/nexthop.h"
 #include "runners/outgoing/reader.h"
 #include "runners/outgoing/transport.h"
 #include "t/switchboard/crashplan_internal.h"
@@ -29,12 +28,6 @@ typedef struct CrashOut {
 } CrashOut;
 
 /* Nobody has a transport here. */
-const Backoff *transport_backoff(const Transport *transport)
-{
-    (void)transport;
-    g_assert_not_reached();
-}
-
 void *routes_look(const Routes *routes, const char *domain, size_t length)
 {
     (void)routes;

@@ -64,35 +64,35 @@ static Destination *relay(const World *world)
 static void only_what_is_new(World *world, gconstpointer data)
 {
     /* The file that an earlier process left may be another's. */
-    g_assert_true(saved_state_keep(&world->saved, world->transports));
+    g_assert_true(saved_state_write(&world->saved, world->transports, false));
     g_assert_true(written(world));
-    g_assert_true(saved_state_keep(&world->saved, world->transports));
+    g_assert_true(saved_state_write(&world->saved, world->transports, false));
     g_assert_false(written(world));
     relay(world)->suspended = true;
-    g_assert_true(saved_state_keep(&world->saved, world->transports));
+    g_assert_true(saved_state_write(&world->saved, world->transports, false));
     g_assert_true(written(world));
-    g_assert_true(saved_state_keep(&world->saved, world->transports));
+    g_assert_true(saved_state_write(&world->saved, world->transports, false));
     g_assert_false(written(world));
-    g_assert_true(saved_state_save(&world->saved, world->transports)); /* asked for: always */
+    g_assert_true(saved_state_write(&world->saved, world->transports, true)); /* asked for: always */
     g_assert_true(written(world));
-    g_assert_true(saved_state_keep(&world->saved, world->transports));
+    g_assert_true(saved_state_write(&world->saved, world->transports, false));
     g_assert_false(written(world));
     relay(world)->suspended = false;
-    g_assert_true(saved_state_keep(&world->saved, world->transports));
+    g_assert_true(saved_state_write(&world->saved, world->transports, false));
     g_assert_true(written(world));
 }
 
 /* An order that nobody touches for longer than SAVED_STATE_LIFETIME must not look too old. */
 static void renewed(World *world, gconstpointer data)
 {
-    g_assert_true(saved_state_keep(&world->saved, world->transports));
+    g_assert_true(saved_state_write(&world->saved, world->transports, false));
     g_assert_true(written(world));
     g_assert_cmpint(world->saved.renew_at, >, clock_monotonic());
     g_assert_cmpint(world->saved.renew_at, <, clock_monotonic() + SAVED_STATE_LIFETIME / 2);
     world->saved.renew_at = clock_monotonic();
-    g_assert_true(saved_state_keep(&world->saved, world->transports));
+    g_assert_true(saved_state_write(&world->saved, world->transports, false));
     g_assert_true(written(world));
-    g_assert_true(saved_state_keep(&world->saved, world->transports));
+    g_assert_true(saved_state_write(&world->saved, world->transports, false));
     g_assert_false(written(world));
 }
 
@@ -100,9 +100,9 @@ static void renewed(World *world, gconstpointer data)
 static void tried_again(World *world, gconstpointer data)
 {
     g_assert_cmpint(g_rmdir(world->saved.directory), ==, 0);
-    g_assert_false(saved_state_keep(&world->saved, world->transports));
+    g_assert_false(saved_state_write(&world->saved, world->transports, false));
     g_assert_cmpint(g_mkdir(world->saved.directory, 0700), ==, 0);
-    g_assert_true(saved_state_keep(&world->saved, world->transports));
+    g_assert_true(saved_state_write(&world->saved, world->transports, false));
     g_assert_true(written(world));
 }
 

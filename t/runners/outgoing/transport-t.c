@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* In which order the hosts of a next hop are tried. */
-#include "runners/outgoing/nexthop.h"
+/* In which order the hosts of a next hop are tried, and how a transport reads its feedbacks. */
+#include "runners/outgoing/transport_internal.h"
 
 #include <arpa/inet.h>
+#include <event2/event.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "t/suite.h"
@@ -12,9 +14,9 @@
 #define ROUNDS 200
 #define MINUTE (60 * CLOCK_SECOND)
 
-static MxHost host(const char *name, uint16_t preference, const char *address)
+static Host host(const char *name, unsigned preference, const char *address)
 {
-    MxHost made = {.name = name, .preference = preference};
+    Host made = {.name = (char *)name, .preference = preference};
     struct sockaddr_in6 *six = (struct sockaddr_in6 *)&made.address;
     struct sockaddr_in *four = (struct sockaddr_in *)&made.address;
     if (strchr(address, ':')) {
@@ -29,11 +31,18 @@ static MxHost host(const char *name, uint16_t preference, const char *address)
     return made;
 }
 
-static Nexthop *nexthop_of(const MxHost *hosts, size_t count)
+static Nexthop *nexthop_of(const Host *hosts, size_t count)
 {
-    Nexthop *nexthop = nexthop_new(NULL, "example.com");
-    nexthop_take_mx(nexthop, &(MxAnswer){.outcome = MX_FOUND, .hosts = hosts, .count = count});
+    Nexthop *nexthop = g_new0(Nexthop, 1);
+    nexthop->hosts = g_array_new(FALSE, TRUE, sizeof(Host));
+    g_array_append_vals(nexthop->hosts, hosts, (guint)count);
     return nexthop;
+}
+
+static void nexthop_free(Nexthop *nexthop)
+{
+    g_array_unref(nexthop->hosts);
+    g_free(nexthop);
 }
 
 static Host *nth(const Nexthop *nexthop, unsigned index)
@@ -49,7 +58,7 @@ static bool is_six(const Nexthop *nexthop, unsigned index)
 /* Three addresses of each family: the second that is tried is always of the other one, and each may be first. */
 static void families_take_turns(void)
 {
-    const MxHost hosts[] = {host("mx", 10, "2001:db8::1"), host("mx", 10, "192.0.2.1"), host("mx", 10, "2001:db8::2"),
+    const Host hosts[] = {host("mx", 10, "2001:db8::1"), host("mx", 10, "192.0.2.1"), host("mx", 10, "2001:db8::2"),
                             host("mx", 10, "192.0.2.2"),   host("mx", 10, "2001:db8::3")};
     Nexthop *nexthop = nexthop_of(hosts, G_N_ELEMENTS(hosts));
     unsigned count, first[G_N_ELEMENTS(hosts)] = {0};
@@ -74,7 +83,7 @@ static void families_take_turns(void)
 /* Of two hosts of one preference each is first at times, and its addresses stand together. */
 static void hosts_share_the_load(void)
 {
-    const MxHost hosts[] = {host("a", 10, "2001:db8::1"), host("a", 10, "192.0.2.1"), host("b", 10, "2001:db8::2"),
+    const Host hosts[] = {host("a", 10, "2001:db8::1"), host("a", 10, "192.0.2.1"), host("b", 10, "2001:db8::2"),
                             host("b", 10, "192.0.2.2"), host("c", 20, "192.0.2.3")};
     Nexthop *nexthop = nexthop_of(hosts, G_N_ELEMENTS(hosts));
     unsigned count, first_a = 0;
@@ -91,10 +100,60 @@ static void hosts_share_the_load(void)
     nexthop_free(nexthop);
 }
 
-SUITE("outgoing/nexthop")
+/* The configuration with this feedback; NULL, with an error: it is no such. */
+static Config *with_feedback(const char *text, GError **error)
+{
+    g_autofree char *path = NULL;
+    g_autofree char *conf = g_strdup_printf("[transport.relay]\ndestination_concurrency_positive_feedback = %s\n",
+                                            text);
+    close(g_file_open_tmp("transport-XXXXXX", &path, NULL));
+    g_assert_true(g_file_set_contents(path, conf, -1, NULL));
+    Config *config = config_load(path, true, error);
+    unlink(path);
+    return config;
+}
+
+static void feedbacks(void)
+{
+    static const struct {
+        const char *text;
+        double value;
+        FeedbackIndex index;
+    } good[] = {{"1", 1, FEEDBACK_CONSTANT},
+                {"0.25", .25, FEEDBACK_CONSTANT},
+                {"1/5", .2, FEEDBACK_CONSTANT},
+                {"1 / 4", .25, FEEDBACK_CONSTANT},
+                {"0", 0, FEEDBACK_CONSTANT},
+                {"1/concurrency", 1, FEEDBACK_CONCURRENCY},
+                {"0.5/sqrt_concurrency", .5, FEEDBACK_SQRT_CONCURRENCY}};
+    struct event_base *base = event_base_new();
+    for (size_t i = 0; i < G_N_ELEMENTS(good); i++) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(Config) config = with_feedback(good[i].text, &error);
+        g_assert_no_error(error);
+        const Backoff backoff = {.min_us = MINUTE, .max_us = MINUTE};
+        TransportShared shared = {.base = base, .config = config, .instances = 1, .backoff = &backoff};
+        Transport *transport = transport_new(&shared, "relay", &error);
+        g_assert_no_error(error);
+        const Feedback *read = &transport->limits.window.positive;
+        g_assert_cmpfloat_with_epsilon(read->value, good[i].value, 1e-12);
+        g_assert_cmpint(read->index, ==, good[i].index);
+        transport_free(transport);
+    }
+    event_base_free(base);
+    static const char *const bad[] = {"2", "-1", "x", "1/", "1/0", "1/x", "1/1/1", "nan", "1e400", "3/2", "1x"};
+    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+        g_autoptr(GError) error = NULL;
+        g_assert_null(with_feedback(bad[i], &error));
+        g_assert_nonnull(strstr(error->message, "x/sqrt_concurrency"));
+    }
+}
+
+SUITE("outgoing/transport")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/nexthop/families take turns", families_take_turns);
     g_test_add_func("/nexthop/hosts share the load", hosts_share_the_load);
+    g_test_add_func("/transport/feedbacks", feedbacks);
     return g_test_run();
 }
