@@ -3,6 +3,7 @@
 # Copyright (c) 2026 The Listrunner authors
 """Limits of size. What may be larger is named here, with the reason."""
 import collections
+import os
 import re
 import sys
 
@@ -10,6 +11,7 @@ import tree
 
 FILE_LINES = 1200
 HEADER_LINES = 250
+FOLDER_FILES = 60  # .c and .h, outside t/
 FUNCTION_LINES = 130
 PARAMETERS = 5
 COLUMNS = 120
@@ -67,6 +69,7 @@ tap = tree.Tap()
 code = tree.files(".c", ".h", ".py", ".t", ".sh")
 long_files, long_functions, wide_functions, wide_lines, lengths = [], [], [], [], []
 product_lines, static_count, called_once = 0, 0, []
+in_folder = collections.Counter()
 for path in code:
     lines = tree.text(path).split("\n")
     limit = HEADER_LINES if path.endswith(".h") else FILE_LINES
@@ -74,6 +77,8 @@ for path in code:
         long_files.append("%s: %d lines; allowed are %d" % (path, len(lines) - 1, limit))
     wide_lines += ["%s:%d: %d columns; allowed are %d" % (path, number, len(line), COLUMNS)
                    for number, line in enumerate(lines, 1) if len(line) > COLUMNS]
+    if path.endswith((".c", ".h")) and not path.startswith("t/"):
+        in_folder[os.path.dirname(path)] += 1
     if path.endswith(".c") and not path.startswith(("t/", "doc/")):
         product_lines += len(lines) - 1
         count, once = statics(tree.text(path))
@@ -89,6 +94,9 @@ for path in code:
             wide_functions.append("%s: %d parameters; allowed are %d and an error" % (key, parameters, PARAMETERS))
 
 tap.result("files are short", long_files)
+tap.result("folders have few files", ["%s: %d .c and .h files; allowed are %d: divide it by subject" %
+                                      (folder, count, FOLDER_FILES) for folder, count in sorted(in_folder.items())
+                                      if count > FOLDER_FILES])
 tap.result("functions are short", long_functions)
 tap.result("functions have few parameters", wide_functions)
 tap.result("lines are short", wide_lines)
