@@ -33,3 +33,9 @@ bool list_cache_template(ListCache *cache, Store *store, const List *list, const
 /* Return the header matches (store/lists/header_match.h) of the list, or with list_id NULL those of the site;
  * g_ptr_array_unref(). cache NULL: they are read from the store. NULL: the store failed. */
 GPtrArray *list_cache_header_matches(ListCache *cache, Store *store, const char *list_id, GError **error);
+
+/* Find the texts that stand above and below each copy of a post: the list's settings msg_header and msg_footer, or
+ * where one of these is empty, a template that somebody set for the list, for its domain or for the site. Placeholders
+ * are not filled in yet; g_free(). NULL: there is no such text; an issue of a digest has neither. False: the store
+ * failed, and *above is NULL. */
+bool list_cache_frame(const Post *post, char **above, char **below, GError **error);

@@ -2,7 +2,24 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/pipeline.h"
 
-#include "posting/loop.h"
+#include <string.h>
+
+#include "posting/post.h"
+
+/* --- handlers -------------------------------------------------------------- */
+
+#define ADDRESS(symbol, word) &handler_##symbol,
+const Handler *const handlers[] = {POSTING_HANDLERS(ADDRESS) NULL};
+
+const Handler *handler_find(const char *name)
+{
+    for (const Handler *const *handler = handlers; *handler; handler++)
+        if (strcmp((*handler)->name, name) == 0)
+            return *handler;
+    return NULL;
+}
+
+/* --- pipelines ------------------------------------------------------------- */
 
 static const Handler *const posting[] = {
     &handler_validate_authenticity, /* of what came, before any change */
@@ -43,21 +60,16 @@ static const Handler *const virgin[] = {
 };
 const Pipeline pipeline_virgin = {.name = "virgin", .handlers = virgin};
 
-/* To the owners as it is, in place of the list. */
-static bool forward(Post *post, GError **error)
-{
-    post->end = POST_GOES;
-    bool done = pipeline_run(&pipeline_owner, post, error);
-    post->end = POST_FORWARDED;
-    return done;
-}
-
 /* A handler stopped the post: it leaves only as that one says, whatever those before it have added. */
 static bool end(Post *post, GError **error)
 {
     g_ptr_array_set_size(post->sends, 0);
-    if (post->end == POST_FORWARDED)
-        return forward(post, error);
+    if (post->end == POST_FORWARDED) { /* to the owners as it is, in place of the list */
+        post->end = POST_GOES;
+        bool done = pipeline_run(&pipeline_owner, post, error);
+        post->end = POST_FORWARDED;
+        return done;
+    }
     if (post->end == POST_PRESERVED)
         post_send(post, POST_SHUNT);
     if (post->end == POST_REJECTED && post_may_answer(post))
@@ -65,24 +77,19 @@ static bool end(Post *post, GError **error)
     return true;
 }
 
-static bool process(const Pipeline *pipeline, unsigned at, Post *post, GError **error)
-{
-    const External *program = pipeline->programs ? pipeline->programs[at] : NULL;
-    bool done = program ? external_change(program, post, error) : pipeline->handlers[at]->process(post, error);
-    if (!done)
-        g_prefix_error(error, "handler %s: ", program ? program->name : pipeline->handlers[at]->name);
-    else
-        loop_mark_all(post);
-    return done;
-}
-
 bool pipeline_run(const Pipeline *pipeline, Post *post, GError **error)
 {
     post_may_answer(post); /* before any change */
     loop_begin(post);
-    for (unsigned at = 0; pipeline->handlers[at] && post->end == POST_GOES; at++)
-        if (!process(pipeline, at, post, error))
+    for (unsigned at = 0; pipeline->handlers[at] && post->end == POST_GOES; at++) {
+        const Handler *handler = pipeline->handlers[at];
+        const External *program = pipeline->programs ? pipeline->programs[at] : NULL;
+        if (!(program ? external_change(program, post, error) : handler->process(post, error))) {
+            g_prefix_error(error, "handler %s: ", program ? program->name : handler->name);
             return false;
+        }
+        loop_mark_all(post);
+    }
     return post->end == POST_GOES || end(post, error);
 }
 

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Hold a post while it is decided about and changed. Rules (rule.h) look at the Post, handlers (handler.h) change it,
+ * Hold a post while it is decided about and changed. Rules (chain.h) look at the Post, handlers (pipeline.h) change it,
  * and both leave in it what is to be done. Nothing here writes a file or sends anything; the runners do what the Post
  * says at the end.
  *
@@ -16,10 +16,12 @@
 #include "mail/auth/dkim_keys.h"
 #include "mail/auth/names.h"
 #include "mail/copy.h"
+#include "mail/loop_mark.h"
 #include "mail/message.h"
 #include "posting/post_site.h"
 #include "store/lists/list.h"
 #include "store/people/member.h"
+#include "store/posts/digest.h"
 #include "store/store.h"
 
 typedef struct ListCache ListCache;
@@ -37,14 +39,6 @@ typedef enum PostRecipients { POST_TO_NOBODY, POST_TO_MEMBERS, POST_TO_GIVEN, PO
 #define POST_SHUNT "shunt" /* for a person to look at; the reasons tell why */
 #define POST_DIGEST "digest"
 #define POST_NEWS "nntp"
-
-/* An issue of a digest, and its recipients. */
-typedef struct PostDigest {
-    bool plain;              /* for members in MODE_PLAINTEXT_DIGESTS, else for the others with digests */
-    const char *language;    /* of these members; "": they set none */
-    const char *const *last; /* addresses that left the mode, but still get this issue; may be NULL */
-    int64_t members;         /* about how many recipients there are */
-} PostDigest;
 
 /* One way on which a post leaves: an entry for a queue, with the post's metadata. A handler adds one with post_send().
  * What leaves is the message as the last handler has made it; a handler that changes it for this way alone changes the
@@ -84,7 +78,7 @@ typedef struct Post { /* set by the caller: */
     const PostCopies *copies;      /* may be NULL: all copies are the same */
     ListCache *lists;       /* of list_cache.h; NULL: what it keeps is read from the store each time */
     const PostSite *site;   /* NULL: all as the defaults of the settings are */
-    const PostDigest *digest;      /* it is an issue of the list's digest; NULL: it is a post */
+    const DigestGroup *digest;     /* it is an issue of the list's digest, for these readers; NULL: it is a post */
     const Names *names;     /* what the DNS says; NULL: nothing can be known */
     int64_t now, arrival;
     size_t size;    /* bytes, as it came */
@@ -101,11 +95,11 @@ typedef struct Post { /* set by the caller: */
     GPtrArray *reasons;       /* of char *: why it is held or rejected, sentences for people */
     unsigned deferred;        /* hits that only count later (rule any) */
     Action action;            /* what a moderation rule wants */
-    int mitigation;           /* mitigation.h, once mitigation_known */
+    int mitigation;           /* authenticity.h, once mitigation_known */
     NamesAnswer mitigation_answer;
     bool mitigation_known;
     struct Authenticity *authenticity; /* authenticity.h; NULL: not asked for yet */
-    struct PostLoop *loop;    /* loop.h; NULL: it is not known where the post has been, and it leaves without a mark */
+    struct PostLoop *loop;    /* loop_set(); NULL: nobody knows where the post has been, and it gets no mark */
     char *target;             /* the name of the chain that a rule sends it to */
     bool unproved;            /* a stranger's, who is to confirm the address in From */
     char *member;             /* the address that made it a member's post */
@@ -185,3 +179,36 @@ bool post_may_answer(Post *post);
 
 /* Return the address list-SUFFIX@host, or for suffix NULL the posting address; g_free(). */
 char *post_list_address(const List *list, const char *suffix);
+
+/*
+ * Keep mail from going round between the lists of this site. Each mail that leaves a list bears a mark in its header,
+ * which names the lists that it has passed (mail/loop_mark.h). A post that has passed the same list before, or
+ * LOOP_DEPTH_MAX lists, is discarded before any chain runs. No setting, chain or pipeline of the site changes that.
+ *
+ * The runner calls loop_set() when it makes the Post; the chains call loop_stops(), and pipeline_run() the rest. A post
+ * without loop_set() is never stopped and gets no mark.
+ */
+typedef struct PostLoop PostLoop;
+
+/* Put into the post the mark with which it came. The contents of *mark are taken, and *mark is emptied. keys sign the
+ * marks of the mails that the post becomes; they are borrowed for the life of the post. */
+void loop_set(Post *post, const LoopKeys *keys, LoopMark *mark);
+
+/* Free what loop_set() made, which is not NULL; post_clear() does it. */
+void loop_free(PostLoop *loop);
+
+/* Return whether the post has passed this list before, or too many lists. If so, add a reason to the post, which the
+ * caller then discards. */
+bool loop_stops(Post *post);
+
+/* Return the key by which the post's list recognises a mail that it has had; g_free(). It is the Message-ID of the
+ * first mail that the post was made from, else the post's own; or the hash of that, where it is long or no text. NULL:
+ * there is no Message-ID. */
+char *loop_message_key(const Post *post);
+
+/* Note the Message-ID of the first mail that the post was made from. Call it before any handler changes the post. */
+void loop_begin(Post *post);
+
+/* Put the mark into the post's message and into the messages that its sends have of their own. Call it after each
+ * handler. Digests and letters that we wrote (Post.ours) are left alone: they were marked when they were written. */
+void loop_mark_all(Post *post);

@@ -37,7 +37,7 @@ typedef struct PostSite {
     bool remove_dkim;                /* handler cleanse-dkim */
     bool news;                       /* there is a news server, for handler to-usenet */
     const GPtrArray *keys;           /* of DkimKey, for handlers dkim-sign and arc-sign; NULL: none */
-    const struct Orders *orders;     /* order.h: chains and pipelines of the site's own; NULL: none */
+    const struct Orders *orders;     /* setup.h: chains and pipelines of the site's own; NULL: none */
     const GPtrArray *rule_programs, *handler_programs; /* of External, for rule and handler external; NULL: none */
     char **html_to_text;             /* program and arguments for handler mime-delete; NULL: one of our own */
     PostAsk *ask;                    /* answers in place of a program; NULL: programs are run */

@@ -3,7 +3,8 @@
 #pragma once
 /*
  * List the rules and handlers, each with the name that the configuration uses, in order of names. A rule or handler has
- * one line here and one file. The check of the configuration (settings.c) includes only this header of the folder.
+ * one line here, and a function in a file of rules/ or handlers/. The check of the configuration (settings.c) includes
+ * only this header of the folder.
  */
 
 #define POSTING_RULES(_) \

@@ -15,7 +15,7 @@
 #include "mail/message.h"
 #include "mail/text/subject.h"
 #include "mail/wire.h"
-#include "posting/rule.h"
+#include "posting/chain.h"
 #include "store/lists/list_archive.h"
 #include "store/lists/list_setting.h"
 #include "store/posts/held.h"

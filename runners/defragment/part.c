@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/keys.h"
-#include "posting/transport.h"
+#include "posting/setup.h"
 #include "runners/defragment/defragment.h"
 #include "store/lists/list_setting.h"
 

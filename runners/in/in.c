@@ -30,8 +30,6 @@
 #include "mail/send_at.h"
 #include "mail/text/approved.h"
 #include "posting/chain.h"
-#include "posting/judge.h"
-#include "posting/rule.h"
 #include "runners/posts/post_hop.h"
 #include "runners/posts/post_names.h"
 #include "store/lists/list_post.h"

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "posting/transport.h"
+#include "posting/setup.h"
 #include "store/lists/list_setting.h"
 #include "store/posts/fragment.h"
 

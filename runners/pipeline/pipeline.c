@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* The pipeline runner: makes entries of accepted posts, as post_hop.h says. */
 #include "lists/keys.h"
-#include "posting/loop.h"
+#include "posting/post.h"
 #include "runners/posts/post_hop.h"
 #include "runners/posts/post_names.h"
 #include "store/lists/list_post.h"

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "lists/archive/post_archivers.h"
 #include "lists/keys.h"
-#include "posting/loop.h"
+#include "posting/post.h"
 #include "posting/setup.h"
 
 /* ListPosts holds the values that the posts of a process share. */

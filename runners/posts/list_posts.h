@@ -11,8 +11,8 @@
  * and keeps a ListRunnerPost. end_batch writes what all kept posts leave in the store, in one short transaction
  * (list_runner_settle()). finish() makes the entries. So instances do not wait for each other.
  */
+#include "posting/chain.h"
 #include "posting/post.h"
-#include "posting/schedule.h"
 #include "runners/posts/list_runner.h"
 
 /* Start as list_runner_start() does, with the same failures, and read the settings of posts. */

@@ -13,8 +13,7 @@
 #include "mail/copy.h"
 #include "mail/header.h"
 #include "posting/authenticity.h"
-#include "posting/order.h"
-#include "posting/transport.h"
+#include "posting/setup.h"
 #include "runners/posts/copy_sign.h"
 #include "runners/posts/fan_out.h"
 #include "store/lists/list_archive.h"
@@ -184,7 +183,7 @@ typedef struct BlockStream {
     char *list_id, *sender, **copied;
     char **topics_known, **topics_of; /* the list's and the post's; NULL: they do not matter */
     bool digest, plain;     /* the recipients are those of a digest */
-    char *language, **last; /* as in PostDigest */
+    char *language, **last; /* as in DigestGroup */
     Copies *copies; /* or NULL */
     RecipientCursor *cursor;
     bool opened;
@@ -215,7 +214,7 @@ static BlockStream *stream_open(const Post *post, Copies *copies)
     if (stream->digest) {
         stream->plain = post->digest->plain;
         stream->language = g_strdup(post->digest->language);
-        stream->last = g_strdupv((char **)post->digest->last);
+        stream->last = g_strdupv(post->digest->last);
     }
     return stream;
 }
@@ -626,10 +625,10 @@ static bool digest_hop(Runner *runner, Entry *entry, Post *post, Outcome *outcom
     g_autofree const char **last = g_new0(const char *, count + 1);
     for (size_t at = 0; at < count; at++)
         last[at] = json_string_value(json_array_get(array, at));
-    const PostDigest digest = {.plain = meta_bool(meta, KEY_DIGEST_PLAIN),
-                               .language = meta_string(meta, KEY_DIGEST_LANGUAGE, ""),
-                               .last = last,
-                               .members = meta_integer(meta, KEY_DIGEST_MEMBERS, 1)};
+    const DigestGroup digest = {.plain = meta_bool(meta, KEY_DIGEST_PLAIN),
+                                .language = (char *)meta_string(meta, KEY_DIGEST_LANGUAGE, ""),
+                                .last = (char **)last,
+                                .members = meta_integer(meta, KEY_DIGEST_MEMBERS, 1)};
     post->digest = &digest;
     bool done = pipeline_run(&pipeline_digest, post, error) && post_leave(runner, entry, post, outcome, error);
     post->digest = NULL;

@@ -9,8 +9,7 @@
 #include "mail/domain_name.h"
 #include "net/dns.h"
 #include "posting/authenticity.h"
-#include "posting/mitigation.h"
-#include "posting/order.h"
+#include "posting/setup.h"
 #include "runners/posts/list_posts.h"
 #include "store/lists/list_setting.h"
 

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "posting/order.h"
-#include "posting/transport.h"
+#include "posting/setup.h"
 #include "runners/rest/resources.h"
 #include "runners/rest/rest.h"
 #include "store/language.h"

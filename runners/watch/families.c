@@ -8,7 +8,7 @@
 
 #include "base/auto.h"
 #include "base/log.h"
-#include "posting/transport.h"
+#include "posting/setup.h"
 
 typedef enum Found { FOUND_NONE, FOUND_SOME, FOUND_UNKNOWN } Found;
 

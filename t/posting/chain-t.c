@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "posting/loop.h"
-#include "posting/order.h"
+#include "posting/post.h"
+#include "posting/setup.h"
 
 #include "store/lists/header_match.h"
 #include "store/lists/list_post.h"

@@ -2,7 +2,6 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Handlers that judge and mark what a post holds: mime-delete, tagger, cleanse-dkim, acknowledge. */
 #include "mail/header.h"
-#include "posting/handler.h"
 #include "posting/pipeline.h"
 #include "store/lists/list_setting.h"
 #include "t/posting/fixture.h"

@@ -9,8 +9,7 @@
  */
 #include <stdio.h>
 
-#include "posting/handler.h"
-#include "posting/mitigation.h"
+#include "posting/authenticity.h"
 #include "posting/pipeline.h"
 #include "store/lists/list_setting.h"
 #include "t/posting/fixture.h"

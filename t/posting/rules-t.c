@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "posting/rule.h"
+#include "posting/chain.h"
 
 #include <glib/gstdio.h>
 #include <time.h>

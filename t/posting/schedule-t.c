@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "posting/schedule.h"
 
 #include "posting/authenticity.h"
-#include "posting/rule.h"
+#include "posting/chain.h"
 #include "t/posting/fixture.h"
 #include "t/suite.h"
 

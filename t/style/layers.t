@@ -136,7 +136,7 @@ CIRCLES = [
     {"lists/people/leave", "lists/people/leave_brake", "lists/people/subscription"},
     {"lists/trial/trial", "lists/trial/trial_judge", "lists/trial/trial_mail"},
     {"master/history", "master/scale", "master/supervisor", "master/worker"},
-    {"posting/authenticity", "posting/authors", "posting/loop", "posting/post", "posting/rule"},
+    {"posting/authenticity", "posting/list_cache", "posting/post"},
     {"runners/rest/resources", "runners/rest/rest", "runners/rest/scope"},
     {"runners/web/archive", "runners/web/desk", "runners/web/desk_try", "runners/web/web"},
 ]

@@ -1,22 +1,51 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/*
- * Behind to-outgoing: the copies of a post whose From must not stay. The archive, the digest and news keep the true
- * one.
- */
+/* Handlers that deal with signatures, and with the policy of the domain in From. */
 #include <string.h>
 
 #include "base/bytes.h"
 #include "mail/address.h"
+#include "mail/auth/auth_results.h"
 #include "mail/header.h"
 #include "mail/mime/decorate.h"
-#include "posting/authors.h"
-#include "posting/handler.h"
-#include "posting/mitigation.h"
+#include "posting/authenticity.h"
+#include "posting/pipeline.h"
 #include "store/lists/list_setting.h"
 
+/* --- validate-authenticity ------------------------------------------------- */
+
+#define RESULTS "Authentication-Results"
+
+/* Does the field claim to be ours, or may it? Then somebody forged it. */
+static bool is_forged(const Field *field, void *data)
+{
+    return auth_results_forged(field, data);
+}
+
+/* Before all that changes the post: says in Authentication-Results what is known about its signatures. */
+static bool process_validate_authenticity(Post *post, GError **error)
+{
+    if (!post->site || !post->site->authserv_id)
+        return true;
+    bool known = authenticity_find(post);
+    message_remove_if(post->message, is_forged, (char *)post->site->authserv_id);
+    if (known)
+        message_prepend(post->message, RESULTS, post->authenticity->results);
+    return true;
+}
+
+const Handler handler_validate_authenticity = {.name = "validate-authenticity",
+                                               .process = process_validate_authenticity};
+
+/* --- dmarc ----------------------------------------------------------------- */
+
+/*
+ * Behind to-outgoing: the copies of a post whose From must not stay. The archive, the digest and news keep the true
+ * one.
+ */
+
 /* The fields that stay in the header of the message around a wrapped post; besides, all List- fields stay. */
-static const char *const kept[] = {"From", "Reply-To", "Archived-At", "Date", "In-Reply-To", "Precedence",
+static const char *const kept_around[] = {"From", "Reply-To", "Archived-At", "Date", "In-Reply-To", "Precedence",
                                    "References", "Subject", "To",
                                    "Cc", "Auto-Submitted", "X-Mailman-Version", "X-Topics"};
 
@@ -141,8 +170,8 @@ static bool is_dropped(const Field *field, void *data)
 {
     if (field->name_length > 5 && g_ascii_strncasecmp(field->text, "List-", 5) == 0)
         return false;
-    for (size_t at = 0; at < G_N_ELEMENTS(kept); at++)
-        if (field_is(field, kept[at]))
+    for (size_t at = 0; at < G_N_ELEMENTS(kept_around); at++)
+        if (field_is(field, kept_around[at]))
             return false;
     return true;
 }
@@ -192,7 +221,7 @@ static bool wrap(const Post *post, Message *message, GError **error)
     return true;
 }
 
-static bool process(Post *post, GError **error)
+static bool process_dmarc(Post *post, GError **error)
 {
     Mitigation mitigation;
     PostSend *send = post_send_find(post, POST_OUT);
@@ -209,4 +238,31 @@ static bool process(Post *post, GError **error)
     return mitigation == MITIGATION_WRAP_MESSAGE ? wrap(post, message, error) : munge(post, message, error);
 }
 
-const Handler handler_dmarc = {.name = "dmarc", .process = process};
+const Handler handler_dmarc = {.name = "dmarc", .process = process_dmarc};
+
+/* --- dkim-sign ------------------------------------------------------------- */
+
+/* Behind all that changes the post: signs what leaves (RFC 6376). */
+static bool process_dkim_sign(Post *post, GError **error)
+{
+    PostSend *send = post_send_find(post, POST_OUT);
+    if (send)
+        post_send_sign(post, send, &(Signing){.domain = post->list->mail_host, .dkim = true});
+    return true;
+}
+
+const Handler handler_dkim_sign = {.name = "dkim-sign", .process = process_dkim_sign};
+
+/* --- arc-sign -------------------------------------------------------------- */
+
+/* The last of all: seals what leaves (RFC 8617), with what validate-authenticity found out. */
+static bool process_arc_sign(Post *post, GError **error)
+{
+    PostSend *send = post_send_find(post, POST_OUT);
+    ArcSeal seal;
+    if (send && authenticity_seal(post, &seal))
+        post_send_sign(post, send, &(Signing){.domain = post->list->mail_host, .seal = &seal});
+    return true;
+}
+
+const Handler handler_arc_sign = {.name = "arc-sign", .process = process_arc_sign};

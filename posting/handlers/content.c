@@ -1,19 +1,139 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
+/* Handlers that change the text of a post. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "base/program.h"
+#include "base/random.h"
+#include "mail/address.h"
+#include "mail/mime/content_filter.h"
+#include "mail/mime/decorate.h"
+#include "mail/text/template.h"
+#include "posting/external.h"
+#include "posting/list_cache.h"
+#include "posting/pipeline.h"
+#include "store/lists/list_setting.h"
+
+/* --- external -------------------------------------------------------------- */
+
+/* Lets the programs of [handlers] external change the post, in their order, or end it. */
+static bool process_external(Post *post, GError **error)
+{
+    const GPtrArray *all = post->site ? post->site->handler_programs : NULL;
+    for (guint at = 0; all && at < all->len && post->end == POST_GOES; at++)
+        if (!external_change(all->pdata[at], post, error))
+            return false;
+    return true;
+}
+
+const Handler handler_external = {.name = "external", .process = process_external};
+
+/* --- mime-delete ----------------------------------------------------------- */
+
+#define CONVERT_TIMEOUT (10 * CLOCK_SECOND)
+#define CONVERT_OUTPUT (8 * 1024 * 1024)
+#define CONVERT_MEMORY ((size_t)1 << 30)
+
+/* By the program of the site. */
+static GString *convert(const GString *html, void *data, GError **error)
+{
+    char *const *words = data;
+    const Program program = {.words = words, .timeout = CONVERT_TIMEOUT, .output_max = CONVERT_OUTPUT,
+                             .memory_max = CONVERT_MEMORY};
+    g_autoptr(GBytes) input = g_bytes_new(html->str, html->len), output = NULL;
+    int code;
+    if (!program_run(&program, input, &code, &output, error))
+        return NULL;
+    if (code != 0) {
+        fail(error, FAIL_LATER, "%s: exit code %d", words[0], code);
+        return NULL;
+    }
+    size_t length;
+    const char *text = g_bytes_get_data(output, &length);
+    g_autofree char *valid = g_utf8_make_valid(text ? text : "", (gssize)length);
+    return g_string_new(valid);
+}
+
+static bool filter(Post *post, ContentResult *result, GPtrArray *removed, GError **error)
+{
+    const List *list = post->list;
+    ContentRules rules = {
+        .filter_types = list->settings->filter_types,
+        .pass_types = list->settings->pass_types,
+        .filter_extensions = list->settings->filter_extensions,
+        .pass_extensions = list->settings->pass_extensions,
+        .collapse_alternatives = list->settings->collapse_alternatives,
+        .html_to_text = list->settings->convert_html_to_plaintext,
+        .convert = post->site && post->site->html_to_text ? convert : NULL,
+        .data = post->site ? post->site->html_to_text : NULL,
+    };
+    g_autoptr(GError) fault = NULL;
+    if (content_filter(post->message, &rules, result, removed, &fault))
+        return true;
+    /* A post is not lost because the site's converter failed: ours does it. */
+    log_warn("%s list=%s html_to_plain_text_command: %s", post->trace, list->list_id, fault->message);
+    g_ptr_array_set_size(removed, 0);
+    rules.convert = NULL;
+    return content_filter(post->message, &rules, result, removed, error);
+}
+
+static void end_filtered(Post *post, const char *why)
+{
+    static const PostEnd ends[] = {POST_DISCARDED, POST_REJECTED, POST_FORWARDED, POST_PRESERVED};
+    post->end = ends[CLAMP(post->list->settings->filter_action, 0, 3)];
+    post_add_reason(post, "%s", why);
+}
+
+/* The list of what was taken out, behind the text. */
+static void report_removed(Post *post, const GPtrArray *removed)
+{
+    g_autoptr(GString) text = g_string_new("\nThe list took these parts out of this message:\n");
+    for (unsigned at = 0; at < removed->len; at++)
+        g_string_append_printf(text, "  %s\n", (const char *)removed->pdata[at]);
+    g_auto(Decorated) decorated = {0};
+    decorate(post->message, &(Decoration){.footer = text->str}, &decorated);
+    g_autoptr(GByteArray) octets = g_byte_array_new();
+    for (unsigned at = 0; at < decorated.pieces->len; at++) {
+        size_t length;
+        const guint8 *piece = g_bytes_get_data(decorated.pieces->pdata[at], &length);
+        g_byte_array_append(octets, piece, (guint)length);
+    }
+    g_autoptr(GBytes) whole = g_byte_array_free_to_bytes(g_steal_pointer(&octets));
+    message_replace(post->message, whole);
+}
+
+static bool process_mime_delete(Post *post, GError **error)
+{
+    if (!post->list->settings->filter_content)
+        return true;
+    ContentResult result;
+    g_autoptr(GPtrArray) removed = g_ptr_array_new_with_free_func(g_free);
+    if (!filter(post, &result, removed, error))
+        return false;
+    if (result == CONTENT_REFUSED)
+        end_filtered(post, removed->pdata[0]);
+    if (result != CONTENT_CHANGED)
+        return true;
+    for (unsigned at = 0; at < removed->len; at++)
+        g_ptr_array_add(post->removed, g_strdup(removed->pdata[at]));
+    message_set(post->message, "X-Content-Filtered-By", "Listrunner");
+    if (post->list->settings->filter_report && removed->len > 0)
+        report_removed(post, removed);
+    return true;
+}
+
+const Handler handler_mime_delete = {.name = "mime-delete", .process = process_mime_delete};
+
+/* --- decorate -------------------------------------------------------------- */
+
 /*
  * The last of the handlers: the message as it leaves, with the list's own text
  * around it and with holes where each recipient's copy differs. Works on what to-outgoing sends; the archive keeps
  * post->message.
  */
-#include <string.h>
-
-#include "base/random.h"
-#include "mail/address.h"
-#include "mail/mime/decorate.h"
-#include "mail/text/template.h"
-#include "posting/frame.h"
-#include "posting/handler.h"
-#include "store/lists/list_setting.h"
 
 /* The marks of what is filled in for each recipient, or "" where nothing is. */
 typedef struct HoleMarks {
@@ -30,7 +150,7 @@ static void marks_clear(HoleMarks *marks)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(HoleMarks, marks_clear)
 
 /* A template of the list with its own words, and marks where those of the recipient go. */
-static char *fill(const Post *post, const PostSend *send, const char *template, const HoleMarks *marks)
+static char *fill_frame(const Post *post, const PostSend *send, const char *template, const HoleMarks *marks)
 {
     const List *list = post->list;
     if (!template || !*template)
@@ -104,7 +224,7 @@ static void set_to(const Post *post, Message *message, const HoleMarks *marks)
 }
 
 /* Takes the marks out of all that is not the sender's own. */
-static void cut(PostSend *send, const Decorated *decorated, const HoleMarks *marks)
+static void cut_marks(PostSend *send, const Decorated *decorated, const HoleMarks *marks)
 {
     size_t offset = 0;
     send->pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
@@ -137,7 +257,7 @@ static bool names_others(const Post *post)
     return false;
 }
 
-static bool process(Post *post, GError **error)
+static bool process_decorate(Post *post, GError **error)
 {
     static const PostCopies all_alike = {0};
     const List *list = post->list;
@@ -153,7 +273,7 @@ static bool process(Post *post, GError **error)
     /* With verp alone copies may be the same, and the relay may make the senders (XVERP): too dear for this. */
     bool named = send->personal && post->recipients == POST_TO_MEMBERS && names_others(post);
     g_autofree char *above = NULL, *below = NULL;
-    if (!frame_find(post, &above, &below, error))
+    if (!list_cache_frame(post, &above, &below, error))
         return false;
     if (!above && !below && !unsubscribe && !named && list->settings->personalize != PERSONALIZE_FULL)
         return true;
@@ -168,11 +288,11 @@ static bool process(Post *post, GError **error)
         set_to(post, message, &marks);
     if (named) /* as Mailman calls it: filters of members know it */
         message_set(message, "X-Mailman-Copy", marks.fields[COPY_NAMED]);
-    g_autofree char *header = fill(post, send, above, &marks), *footer = fill(post, send, below, &marks);
+    g_autofree char *header = fill_frame(post, send, above, &marks), *footer = fill_frame(post, send, below, &marks);
     g_auto(Decorated) decorated = {0};
     decorate(message, &(Decoration){header, footer, marks.secret}, &decorated);
-    cut(send, &decorated, &marks);
+    cut_marks(send, &decorated, &marks);
     return true;
 }
 
-const Handler handler_decorate = {.name = "decorate", .process = process};
+const Handler handler_decorate = {.name = "decorate", .process = process_decorate};
