@@ -188,18 +188,12 @@ void delivery_free(Delivery *delivery)
 
 /* Between these two libraries read the bytes: should the process die of them, the entry is charged with the crash. A
  * disk that takes no crash count holds up no mail. */
-static void charge(const Batch *batch)
+static void charge(const Batch *batch, bool begins)
 {
+    Entry *entry = batch->delivery->entry;
     g_autoptr(GError) error = NULL;
-    if (!entry_begin_work(batch->delivery->entry, &error))
-        log_warn("%s %s", entry_trace(batch->delivery->entry), error->message);
-}
-
-static void discharge(const Batch *batch)
-{
-    g_autoptr(GError) error = NULL;
-    if (!entry_end_work(batch->delivery->entry, &error))
-        log_warn("%s %s", entry_trace(batch->delivery->entry), error->message);
+    if (!(begins ? entry_begin_work(entry, &error) : entry_end_work(entry, &error)))
+        log_warn("%s %s", entry_trace(entry), error->message);
 }
 
 /* The line again as it stands in the entry, of which the batch has only the address. */
@@ -233,10 +227,10 @@ static void make_copy(Content *content, Batch *batch)
     smtp_body_unref(batch->body);
     g_free(batch->sender);
     batch->sender = recipient.sender_length > 0 ? g_strndup(recipient.sender, recipient.sender_length) : NULL;
-    charge(batch);
+    charge(batch, true);
     if (copy_plan_holes(content->plan) == 0) {
         batch->body = smtp_body_ref(content->body);
-        discharge(batch);
+        charge(batch, false);
         return;
     }
     g_autoptr(GArray) values = copy_fill(content->plan, &recipient);
@@ -255,7 +249,7 @@ static void make_copy(Content *content, Batch *batch)
         g_array_append_val(fills, fill);
     }
     batch->body = smtp_body_new_copy(content->body, (const SmtpFill *)(void *)fills->data);
-    discharge(batch);
+    charge(batch, false);
 }
 
 /* Bytes that were converted, with signatures of what they are now. */
@@ -308,9 +302,9 @@ static SmtpBody *make_converted(const Batch *batch, bool seven)
 static SmtpBody *body_7bit(void *data)
 {
     const Batch *batch = data;
-    charge(batch);
+    charge(batch, true);
     SmtpBody *body = make_converted(batch, true);
-    discharge(batch);
+    charge(batch, false);
     return body;
 }
 
@@ -327,9 +321,9 @@ void delivery_describe(Batch *batch, bool asks_reports, SmtpTransaction *transac
     if (content->plan)
         make_copy(content, batch);
     if (content->long_lines) {
-        charge(batch);
+        charge(batch, true);
         SmtpBody *body = make_converted(batch, false);
-        discharge(batch);
+        charge(batch, false);
         smtp_body_unref(batch->body);
         batch->body = body;
     }
@@ -518,25 +512,6 @@ static void add_seconds(GString *text, int64_t interval)
     g_string_append_printf(text, seconds >= 100 ? "%.0f" : seconds >= 10 ? "%.1f" : "%.2f", seconds);
 }
 
-static char *print_delays(const Batch *batch)
-{
-    const Delivery *delivery = batch->delivery;
-    int64_t now = clock_now();
-    int64_t transmission = batch->finished - batch->begun;
-    int64_t arrival = entry_arrival(delivery->entry);
-    GString *text = g_string_new("delay=");
-    add_seconds(text, now - arrival);
-    g_string_append(text, " delays=");
-    add_seconds(text, delivery->claimed - arrival);
-    g_string_append_c(text, '/');
-    add_seconds(text, now - delivery->claimed - transmission - batch->connect_us);
-    g_string_append_c(text, '/');
-    add_seconds(text, batch->connect_us);
-    g_string_append_c(text, '/');
-    add_seconds(text, transmission);
-    return g_string_free(text, FALSE);
-}
-
 /* A line of the log in the making: all but who it is about is the same for all recipients of one fate. */
 typedef struct ReportLine {
     const Fate *fate;
@@ -573,7 +548,20 @@ static void line_end(ReportLine *line)
 
 void report_batch(const Batch *batch, bool every_recipient)
 {
-    g_autofree char *delays = print_delays(batch);
+    const Delivery *delivery = batch->delivery;
+    int64_t now = clock_now(), arrival = entry_arrival(delivery->entry);
+    int64_t transmission = batch->finished - batch->begun;
+    g_autoptr(GString) text = g_string_new("delay=");
+    add_seconds(text, now - arrival);
+    g_string_append(text, " delays=");
+    add_seconds(text, delivery->claimed - arrival);
+    g_string_append_c(text, '/');
+    add_seconds(text, now - delivery->claimed - transmission - batch->connect_us);
+    g_string_append_c(text, '/');
+    add_seconds(text, batch->connect_us);
+    g_string_append_c(text, '/');
+    add_seconds(text, transmission);
+    const char *delays = text->str;
     ReportLine line = {.text = g_string_sized_new(500)};
 
     /* The trail has all of them, whatever the log has: one line for neighbours that share a fate. */

@@ -290,28 +290,6 @@ static void pace_taken(Pace *pace, unsigned recipients, int64_t now)
     pace->grown = pace->above_since = now;
 }
 
-/* The first refusal after something was taken says that the rate is too high. */
-static void fall(Pace *pace, int64_t now)
-{
-    if (pace->rate.per_second > 0 && pace->rate.per_second < FALL * pace->refused_at - 1e-9) {
-        /* It is on its way up from a careful beginning, so what was taken until now was limited by us, and is no
-         * measure of what the server bears. Only the rate that was just refused is known to be too high. */
-        pace->refused_at = MAX(pace->refused_at / 2, pace->rate.per_second);
-        pace->rate.per_second = MAX(pace->rate.per_second / 2, PACE_LEAST);
-        return;
-    }
-    double tried = a_second(pace, pace->tried, now);
-    bool enough = in_span(pace->taken) >= FEW;
-    if (pace->rate.per_second <= 0 && !enough) {
-        pace->refused_at = MAX(tried, FIRST_LEAST);
-    } else {
-        double rate = pace->rate.per_second > 0 ? MIN(pace->rate.per_second, tried) : tried;
-        double least = MAX(rate / (enough ? FALL_MOST : 2), PACE_LEAST);
-        pace->refused_at = CLAMP(a_second(pace, pace->taken, now), least, MAX(rate, least));
-    }
-    pace->rate.per_second = MAX(FALL * pace->refused_at, PACE_LEAST);
-}
-
 static void pace_refused(Pace *pace, unsigned recipients, int64_t now)
 {
     pace_rate(pace, now); /* what is old is forgotten first */
@@ -322,8 +300,25 @@ static void pace_refused(Pace *pace, unsigned recipients, int64_t now)
         pace->since = now;
     if (now < pace->rests_until) /* it was under way when the first one was refused, and tells nothing new */
         return;
-    if (!pace_rests(pace)) /* the refusals of a rest tell that it is not over, not that the rate is still too high */
-        fall(pace, now);
+    /* The first refusal after something was taken says that the rate is too high; those of a rest tell that it is not
+     * over, not that the rate is still too high. */
+    double rate = pace->rate.per_second;
+    if (!pace_rests(pace) && rate > 0 && rate < FALL * pace->refused_at - 1e-9) {
+        /* It is on its way up from a careful beginning, so what was taken until now was limited by us, and is no
+         * measure of what the server bears. Only the rate that was just refused is known to be too high. */
+        pace->refused_at = MAX(pace->refused_at / 2, rate);
+        pace->rate.per_second = MAX(rate / 2, PACE_LEAST);
+    } else if (!pace_rests(pace)) {
+        double tried = a_second(pace, pace->tried, now);
+        bool enough = in_span(pace->taken) >= FEW;
+        double reached = rate > 0 ? MIN(rate, tried) : tried;
+        double least = MAX(reached / (enough ? FALL_MOST : 2), PACE_LEAST);
+        if (rate <= 0 && !enough)
+            pace->refused_at = MAX(tried, FIRST_LEAST);
+        else
+            pace->refused_at = CLAMP(a_second(pace, pace->taken, now), least, MAX(reached, least));
+        pace->rate.per_second = MAX(FALL * pace->refused_at, PACE_LEAST);
+    }
     pace->refusals++;
     int64_t rest = CLOCK_SECOND << MIN(pace->refusals - 1, 10u);
     pace->rests_until = now + MIN(rest, PACE_REST_MAX);

@@ -258,21 +258,6 @@ static void bounce_draft_free(BounceDraft *bounce)
     g_free(bounce);
 }
 
-/* Return the draft that tells of the last block of a post that nobody was left for: without it nobody can know whether
- * the others, which are full, are all. NULL: this is no such block, or not one of a post. */
-static BounceDraft *bounce_empty_block(Delivery *delivery)
-{
-    const json_t *meta = entry_meta(delivery->entry);
-    bool empty = bounce_is_unreached(delivery) && entry_recipients_length(delivery->entry) == 0 &&
-                 (meta_integer(meta, KEY_BLOCK, 0) > 0 || meta_integer(meta, KEY_BLOCKS, 0) > 1) &&
-                 !meta_integer(meta, KEY_BLOCK_MOST, 0);
-    BounceMaker *maker = empty ? bounce_maker_new(delivery) : NULL;
-    BounceDraft *draft = maker ? cut_draft(maker) : NULL;
-    if (maker)
-        bounce_draft_free(bounce_maker_end(maker));
-    return draft;
-}
-
 /* --- marks ----------------------------------------------------------------- */
 
 void marks_init(Marks *marks)
@@ -366,29 +351,12 @@ bool marks_store_bounces(Marks *marks, Spool *spool, GError **error)
     return sound;
 }
 
-/* Note that an entry of this queue has ended, perhaps with marks that were not synced: the next sync makes its removal
- * durable instead. */
-static void marks_touch(Marks *marks, Queue *queue)
-{
-    if (!g_ptr_array_find(marks->directories, queue, NULL))
-        g_ptr_array_add(marks->directories, queue);
-}
-
 /* Take a delivery out of the next sync, before it is freed. */
 static void marks_forget(Marks *marks, Delivery *delivery)
 {
     if (delivery->dirty)
         g_ptr_array_remove_fast(marks->dirty, delivery);
     delivery->dirty = false;
-}
-
-/* Sync the marks of one delivery now, before its entry is put back. */
-static bool marks_sync_job(Marks *marks, Delivery *delivery, GError **error)
-{
-    if (!delivery->dirty)
-        return true;
-    marks_forget(marks, delivery);
-    return entry_sync_marks(delivery->entry, error);
 }
 
 static void add_to_group(Marks *marks, int fd, bool directory)
@@ -436,7 +404,6 @@ typedef struct WarningReport {
     const Delivery *delivery;
     bool given_up; /* only those whose transactions broke off; else all who are left */
     int64_t now;
-    GHashTable *held; /* set of offsets: of these recipients nothing is told; NULL: none */
 } WarningReport;
 
 /* It is the post of a list, by somebody. */
@@ -450,24 +417,6 @@ bool warning_due(const Warning *warning, const Delivery *delivery, int64_t now)
 {
     return warning->after_us > 0 && now - entry_arrival(delivery->entry) >= warning->after_us &&
            !meta_bool(entry_meta(delivery->entry), KEY_WARNED) && has_poster(delivery);
-}
-
-/* List the recipients that it concerns, as many as are named; *count: all of them. */
-static GPtrArray *concerned(const WarningReport *report, size_t *count)
-{
-    const Delivery *delivery = report->delivery;
-    GPtrArray *addresses = g_ptr_array_new_with_free_func(g_free);
-    Recipient recipient;
-    *count = 0;
-    for (size_t offset = 0; entry_next_recipient(delivery->entry, offset, &recipient); offset = recipient.next) {
-        bool held = is_in(report->held, recipient.offset);
-        if (recipient.state != RECIPIENT_TODO || held ||
-            (report->given_up && !is_blameless(delivery, recipient.offset)) || ++*count > NAMED_MAX)
-            continue;
-        delivery_address(delivery, &recipient);
-        g_ptr_array_add(addresses, g_strndup(recipient.address, recipient.length));
-    }
-    return addresses;
 }
 
 static char *delivery_status(const WarningReport *report, const GPtrArray *addresses)
@@ -537,9 +486,17 @@ static char *text_for_people(const WarningReport *report, const GPtrArray *addre
 
 Draft *warning_draft(const Warning *warning, const Delivery *delivery, bool given_up, GHashTable *held, int64_t now)
 {
-    WarningReport report = {warning, delivery, given_up, now, held};
-    size_t count;
-    g_autoptr(GPtrArray) addresses = concerned(&report, &count);
+    WarningReport report = {warning, delivery, given_up, now};
+    size_t count = 0; /* all whom it concerns; as many as are named stand in addresses */
+    g_autoptr(GPtrArray) addresses = g_ptr_array_new_with_free_func(g_free);
+    Recipient recipient;
+    for (size_t offset = 0; entry_next_recipient(delivery->entry, offset, &recipient); offset = recipient.next) {
+        if (recipient.state != RECIPIENT_TODO || is_in(held, recipient.offset) ||
+            (given_up && !is_blameless(delivery, recipient.offset)) || ++count > NAMED_MAX)
+            continue;
+        delivery_address(delivery, &recipient);
+        g_ptr_array_add(addresses, g_strndup(recipient.address, recipient.length));
+    }
     if (given_up && (count == 0 || !has_poster(delivery)))
         return NULL;
     const char *list = entry_list(delivery->entry), *at = strrchr(delivery->content.sender, '@');
@@ -735,7 +692,9 @@ static int64_t next_due(const Finish *finish, const Delivery *delivery)
  * claimed, with its marks, and it is put back once more (R4). */
 static bool wait_again(Finish *finish, Delivery *delivery, int64_t due, GError **error)
 {
-    if (!marks_sync_job(finish->marks, delivery, error))
+    bool dirty = delivery->dirty;
+    marks_forget(finish->marks, delivery);
+    if (dirty && !entry_sync_marks(delivery->entry, error))
         return false;
     Inbox *inbox = finish->inboxes[delivery->source];
     Entry *entry = g_steal_pointer(&delivery->entry);
@@ -819,34 +778,6 @@ static bool defer(Finish *finish, Delivery *delivery, Draft *letter, GError **er
     return true;
 }
 
-/* The site's own mail has no member who could be charged: its sender is told. A scattered delivery does not remember
- * for which destinations it waits. */
-static bool is_spared(const Delivery *delivery, const Destination *destination, size_t offset)
-{
-    bool waits = destination && (delivery->scattered ? destination->deaths > 0
-                                                     : place_of(delivery, destination) != NULL);
-    bool ours = destination && (destination->suspended || (destination->own && waits));
-    return *entry_list(delivery->entry) &&
-           (ours || is_in(delivery->spared, offset) || is_blameless(delivery, offset));
-}
-
-/* Return those who wait for a destination that the operator has suspended, when a letter may be about them: a set of
- * their offsets. */
-static GHashTable *held_back(const Finish *finish, const Delivery *delivery)
-{
-    GHashTable *held = g_hash_table_new(NULL, NULL);
-    bool told = delivery->lost || delivery->doubts > 0;
-    Recipient recipient;
-    for (size_t offset = 0; told && entry_next_recipient(delivery->entry, offset, &recipient);
-         offset = recipient.next) {
-        const Destination *destination;
-        route(&finish->laws, delivery, recipient, &destination);
-        if (destination && destination->suspended)
-            g_hash_table_add(held, GSIZE_TO_POINTER(recipient.offset));
-    }
-    return held;
-}
-
 /* Bounces from the recipient at *offset on, at most a group of them; *offset is moved. Of recipients who are not
  * charged it says only that nobody got the post, when that may be so; else their places go to quiet. */
 static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset, GArray *quiet)
@@ -867,7 +798,13 @@ static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset, G
         const Destination *destination;
         route(&finish->laws, delivery, recipient, &destination);
         bool held = destination && destination->suspended && !forced;
-        bool spared = is_spared(delivery, destination, recipient.offset);
+        /* The site's own mail has no member who could be charged: its sender is told. A scattered delivery does not
+         * remember for which destinations it waits. */
+        bool waits = destination && (delivery->scattered ? destination->deaths > 0
+                                                         : place_of(delivery, destination) != NULL);
+        bool ours = destination && (destination->suspended || (destination->own && waits));
+        bool spared = *entry_list(delivery->entry) && (ours || is_in(delivery->spared, recipient.offset) ||
+                                                       is_blameless(delivery, recipient.offset));
         delivery->parked += held;
         if (spared && !unreached && !held)
             g_array_append_val(quiet, recipient.offset);
@@ -886,8 +823,17 @@ static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset, G
 static bool expire(Finish *finish, Delivery *delivery, GError **error)
 {
     report_end(delivery, BOUNCES_QUEUE, "expired");
+    /* The letter is not about those who wait for a destination that the operator has suspended. */
     g_autoptr(GHashTable) held = meta_bool(entry_meta(delivery->entry), KEY_EXPIRE) ? NULL
-                                                                                   : held_back(finish, delivery);
+                                                                                   : g_hash_table_new(NULL, NULL);
+    bool told = held && (delivery->lost || delivery->doubts > 0);
+    Recipient recipient;
+    for (size_t at = 0; told && entry_next_recipient(delivery->entry, at, &recipient); at = recipient.next) {
+        const Destination *destination;
+        route(&finish->laws, delivery, recipient, &destination);
+        if (destination && destination->suspended)
+            g_hash_table_add(held, GSIZE_TO_POINTER(recipient.offset));
+    }
     g_autoptr(Draft) letter = warning_draft(&finish->warning, delivery, true, held, clock_now());
     g_autoptr(GArray) quiet = g_array_new(FALSE, FALSE, sizeof(size_t));
     delivery->deferred = delivery->parked = 0; /* counts those again that cannot be stored */
@@ -913,19 +859,19 @@ static bool expire(Finish *finish, Delivery *delivery, GError **error)
     return true;
 }
 
-/* All who are left wait for destinations that the operator has suspended. */
-static bool is_held_back(const Delivery *delivery)
-{
-    bool all = delivery->places && delivery->places->len > 0 && delivery->deferred == 0 && !delivery->scattered;
-    for (guint i = 0; all && i < delivery->places->len; i++)
-        all = g_array_index(delivery->places, Place, i).destination->suspended;
-    return all;
-}
-
 static bool end_attempt(Finish *finish, Delivery *delivery, GError **error)
 {
     if (delivery->deferred == 0 && delivery->parked == 0) {
-        add_bounce(finish->marks, bounce_empty_block(delivery));
+        /* The last block of a post that nobody was left for is told of: without it nobody can know whether the others,
+         * which are full, are all. */
+        const json_t *meta = entry_meta(delivery->entry);
+        if (bounce_is_unreached(delivery) && entry_recipients_length(delivery->entry) == 0 &&
+            (meta_integer(meta, KEY_BLOCK, 0) > 0 || meta_integer(meta, KEY_BLOCKS, 0) > 1) &&
+            !meta_integer(meta, KEY_BLOCK_MOST, 0)) {
+            BounceMaker *maker = bounce_maker_new(delivery);
+            add_bounce(finish->marks, cut_draft(maker));
+            bounce_draft_free(bounce_maker_end(maker));
+        }
         if (!marks_store_bounces(finish->marks, finish->spool, error))
             return false;
         end(finish, delivery);
@@ -937,8 +883,12 @@ static bool end_attempt(Finish *finish, Delivery *delivery, GError **error)
         end(finish, delivery);
         return true;
     }
+    /* All who are left may wait for destinations that the operator has suspended. */
+    bool held = delivery->places && delivery->places->len > 0 && delivery->deferred == 0 && !delivery->scattered;
+    for (guint i = 0; held && i < delivery->places->len; i++)
+        held = g_array_index(delivery->places, Place, i).destination->suspended;
     bool old = backoff_expired(&finish->backoff, age);
-    if (meta_bool(entry_meta(delivery->entry), KEY_EXPIRE) || (old && !is_held_back(delivery)))
+    if (meta_bool(entry_meta(delivery->entry), KEY_EXPIRE) || (old && !held))
         return expire(finish, delivery, error);
     return defer(finish, delivery, NULL, error);
 }
@@ -984,8 +934,10 @@ static bool commit_source(Finish *finish, int source, GError **error)
                     note_parked(part->place, SOURCE_RETRY, name, entry_arrival(delivery->entry));
             }
             finish->done++;
-            if (!moved) /* should it come back, its marks might be missing */
-                marks_touch(finish->marks, entry_queue(delivery->entry));
+            /* The next sync makes its removal durable: should it come back, its marks might be missing. */
+            Queue *queue = entry_queue(delivery->entry);
+            if (!moved && !g_ptr_array_find(finish->marks->directories, queue, NULL))
+                g_ptr_array_add(finish->marks->directories, queue);
             delivery->entry = NULL; /* the outcome's */
         }
         outcome_free(outcome);

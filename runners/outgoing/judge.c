@@ -173,39 +173,6 @@ static void judge_full(const Judged *about, ReplyVerdict *verdict, Fate *fate)
     }
 }
 
-/* Nothing was said: the connection was lost, or the time was up. */
-static void judge_silence(const Judged *about, ReplyVerdict *verdict, Fate *fate)
-{
-    size_t known = about->destination->sizes.recipients;
-    /* Servers that take so many recipients and then hang up exist; the number is learnt. Where it is learnt already and
-     * was kept, the silence has another reason. */
-    bool more = known == 0 || fate->result.accepted < known || about->batch->count > known;
-    if (fate->result.fallback && !fate->result.in_doubt) {
-        goes_again(about, verdict, fate);
-    } else if (fate->result.phase == SMTP_RCPT && fate->result.accepted >= SILENT_LEAST && more) {
-        verdict->recipients = (unsigned)fate->result.accepted;
-        if (!fate->result.in_doubt)
-            goes_again(about, verdict, fate);
-    } else {
-        waits_for(verdict, fate, SITE_FAILED);
-    }
-}
-
-static void judge_farewell(const Judged *about, ReplyVerdict *verdict, Fate *fate, ReplyScope scope)
-{
-    verdict->spent = true;
-    if (scope == REPLY_GROUP && !about->relay)
-        waits_for(verdict, fate, SITE_THROTTLED);
-    else if (scope == REPLY_CONNECTIONS)
-        judge_full(about, verdict, fate);
-    else if (about->progress)
-        goes_again(about, verdict, fate);
-    else
-        waits_for(verdict, fate, SITE_FAILED);
-    if (fate->again && scope == REPLY_SESSION && fate->result.phase == SMTP_MAIL && about->batch->conn_use > 1)
-        verdict->transactions = about->batch->conn_use - 1;
-}
-
 static void judge_recipient(const Judged *about, ReplyVerdict *verdict, Fate *fate, ReplyScope scope)
 {
     /* A bare 452 means too many recipients (RFC 5321, 4.5.3.1.10), and may as well mean that a mailbox is full. The
@@ -267,17 +234,43 @@ static void judge_fate(const Judged *about, ReplyVerdict *verdict, Fate *fate)
     } else if (fate->result.verdict != SMTP_LATER) {
         defers(about, verdict, fate);
     } else if (fate->result.code == 0 && fate->result.connection) {
-        judge_silence(about, verdict, fate);
+        /* Nothing was said: the connection was lost, or the time was up. Servers that take so many recipients and then
+         * hang up exist; the number is learnt. Where it is learnt already and was kept, the silence has
+         * another reason. */
+        size_t known = about->destination->sizes.recipients;
+        bool more = known == 0 || fate->result.accepted < known || about->batch->count > known;
+        if (fate->result.fallback && !fate->result.in_doubt) {
+            goes_again(about, verdict, fate);
+        } else if (fate->result.phase == SMTP_RCPT && fate->result.accepted >= SILENT_LEAST && more) {
+            verdict->recipients = (unsigned)fate->result.accepted;
+            if (!fate->result.in_doubt)
+                goes_again(about, verdict, fate);
+        } else {
+            waits_for(verdict, fate, SITE_FAILED);
+        }
     } else if (fate->result.code == 0) { /* our own words, which the table of replies does not know */
         defers(about, verdict, fate);
     } else {
         ReplyScope scope = reply_table_look(about->replies, fate->result.reply);
-        if (fate->result.code == 421)
-            judge_farewell(about, verdict, fate, scope);
-        else if (fate->result.phase == SMTP_RCPT)
-            judge_recipient(about, verdict, fate, scope);
+        if (fate->result.code != 421) {
+            if (fate->result.phase == SMTP_RCPT)
+                judge_recipient(about, verdict, fate, scope);
+            else
+                judge_transaction(about, verdict, fate, scope);
+            return;
+        }
+        /* The server says goodbye: over this connection nothing goes any more. */
+        verdict->spent = true;
+        if (scope == REPLY_GROUP && !about->relay)
+            waits_for(verdict, fate, SITE_THROTTLED);
+        else if (scope == REPLY_CONNECTIONS)
+            judge_full(about, verdict, fate);
+        else if (about->progress)
+            goes_again(about, verdict, fate);
         else
-            judge_transaction(about, verdict, fate, scope);
+            waits_for(verdict, fate, SITE_FAILED);
+        if (fate->again && scope == REPLY_SESSION && fate->result.phase == SMTP_MAIL && about->batch->conn_use > 1)
+            verdict->transactions = about->batch->conn_use - 1;
     }
 }
 

@@ -151,24 +151,15 @@ static size_t at_hand_wanted(const Out *out)
     return MAX(wanted, AT_HAND);
 }
 
-/* More than need wait for the one relay. */
-static bool spare_at_hand(const Out *out)
-{
-    return out->shared.alone && out->held.length > 2 * at_hand_wanted(out);
-}
-
-static bool enough_at_hand(const Out *out)
-{
-    return out->held.length >= at_hand_wanted(out);
-}
-
 /* How many entries may be claimed now. */
 static size_t claim_quota(const Out *out)
 {
     if (out->stopping || out->held.length >= out->entries_max)
         return 0;
-    size_t room = MAX(spare_at_hand(out) ? out->ended / 2 : out->ended, ASIDE_MIN);
-    if (!enough_at_hand(out))
+    size_t wanted = at_hand_wanted(out);
+    bool spare = out->shared.alone && out->held.length > 2 * wanted; /* more than need wait for the one relay */
+    size_t room = MAX(spare ? out->ended / 2 : out->ended, ASIDE_MIN);
+    if (out->held.length < wanted)
         room = out->held.length + ASIDE_MIN;
     return MIN(room, MIN(out->entries_max - out->held.length, CLAIM_MAX));
 }
@@ -176,7 +167,9 @@ static size_t claim_quota(const Out *out)
 /* Microseconds until it is time for that. */
 static int64_t claim_pause(const Out *out)
 {
-    if (!enough_at_hand(out) || out->ended >= (spare_at_hand(out) ? 2 * ASIDE_MIN : ASIDE_MIN))
+    size_t wanted = at_hand_wanted(out);
+    bool spare = out->shared.alone && out->held.length > 2 * wanted;
+    if (out->held.length < wanted || out->ended >= (spare ? 2 * ASIDE_MIN : ASIDE_MIN))
         return 0;
     int64_t left = out->claimed_at + CLAIM_PAUSE - clock_monotonic(); /* MAX would look at the clock twice */
     return MAX(left, 0);
@@ -521,27 +514,6 @@ static void turn(Out *out)
 
 /* --- what is kept, and what the operator says --- */
 
-/* No more of it is sent; it leaves when what is under way has come back, at once when nothing is. It is held meanwhile,
- * so that it ends once. */
-static void withdraw_delivery(Out *out, Delivery *delivery)
-{
-    delivery->withdrawn = delivery->asked = true;
-    delivery->batches++;
-    reader_forget(&out->reader, delivery);
-    for (guint i = 0; i < delivery->jobs->len; i++) {
-        Job *job = delivery->jobs->pdata[i];
-        Destination *destination;
-        Batch *batch;
-        while (job->scheduler && (batch = scheduler_take_of(job, &destination)) != NULL) {
-            batch->nexthop->batches--;
-            end_batch(out, batch);
-        }
-    }
-    delivery->batches--;
-    if (delivery_over(delivery))
-        delivery_ends(out, delivery);
-}
-
 /* The order "leave" (control_server.h). */
 static json_t *leave_entries(void *data, const json_t *entries)
 {
@@ -561,8 +533,23 @@ static json_t *leave_entries(void *data, const json_t *entries)
         name_hash_format(entry_name(delivery->entry)->hash, hash);
         if (!g_hash_table_contains(out->asked, hash) || delivery->withdrawn || delivery_over(delivery))
             continue;
-        withdraw_delivery(out, delivery);
         count++;
+        /* No more of it is sent; it leaves when what is under way has come back, at once when nothing is. It is held
+         * meanwhile, so that it ends once. */
+        delivery->withdrawn = delivery->asked = true;
+        delivery->batches++;
+        reader_forget(&out->reader, delivery);
+        for (guint i = 0; i < delivery->jobs->len; i++) {
+            Job *job = delivery->jobs->pdata[i];
+            Destination *destination;
+            for (Batch *batch; job->scheduler && (batch = scheduler_take_of(job, &destination)) != NULL;) {
+                batch->nexthop->batches--;
+                end_batch(out, batch);
+            }
+        }
+        delivery->batches--;
+        if (delivery_over(delivery))
+            delivery_ends(out, delivery);
     }
     return json_pack("{s:b,s:i,s:I,s:[]}", "ok", 1, "instance", (int)out->slice.index, "total", (json_int_t)count,
                      "destinations");
@@ -665,31 +652,6 @@ static void one_round(Out *out)
 static bool idle(const Out *out)
 {
     return out->held.length == 0 && claims_count(&out->claims) == 0 && next_wake(out) > 0;
-}
-
-static void work(Out *out)
-{
-    while (!child_stopping()) {
-        g_autoptr(GError) error = NULL;
-        if (idle(out) && hop_owes(out->hop) && !hop_settle(out->hop, &error))
-            die("settle", error);
-        if (idle(out) && clock_monotonic() >= out->sweep_at) {
-            /* Nothing is held now: also what a lost parent left behind may be looked for. */
-            out->sweep_at = clock_monotonic() + SWEEP_INTERVAL;
-            for (int i = 0; i < SOURCES; i++)
-                sweep_slice(inbox_queue(out->inboxes[i]), out->slice,
-                            config_duration(out->config, "spool", "tmp_lifetime"));
-        }
-        if (clock_monotonic() >= out->remember_at) {
-            for (guint i = 0; i < out->transports->len; i++)
-                transport_tidy(out->transports->pdata[i]);
-            saved_state_write(&out->saved, out->transports, false);
-            out->remember_at = clock_monotonic() + SAVED_STATE_INTERVAL;
-        }
-        if (limit_share_changes(out->share) && clock_monotonic() >= out->share_at)
-            keep_share(out);
-        one_round(out);
-    }
 }
 
 static size_t connections(const Out *out)
@@ -947,9 +909,30 @@ static bool start(void *data, const Process *process, GError **error)
 
 static void run(void *data)
 {
-    beat(data);
-    work(data);
-    leave(data);
+    Out *out = data;
+    beat(out);
+    while (!child_stopping()) {
+        g_autoptr(GError) error = NULL;
+        if (idle(out) && hop_owes(out->hop) && !hop_settle(out->hop, &error))
+            die("settle", error);
+        if (idle(out) && clock_monotonic() >= out->sweep_at) {
+            /* Nothing is held now: also what a lost parent left behind may be looked for. */
+            out->sweep_at = clock_monotonic() + SWEEP_INTERVAL;
+            for (int i = 0; i < SOURCES; i++)
+                sweep_slice(inbox_queue(out->inboxes[i]), out->slice,
+                            config_duration(out->config, "spool", "tmp_lifetime"));
+        }
+        if (clock_monotonic() >= out->remember_at) {
+            for (guint i = 0; i < out->transports->len; i++)
+                transport_tidy(out->transports->pdata[i]);
+            saved_state_write(&out->saved, out->transports, false);
+            out->remember_at = clock_monotonic() + SAVED_STATE_INTERVAL;
+        }
+        if (limit_share_changes(out->share) && clock_monotonic() >= out->share_at)
+            keep_share(out);
+        one_round(out);
+    }
+    leave(out);
 }
 
 static void stop(void *data)

@@ -156,32 +156,24 @@ static size_t most_together(const Delivery *delivery, const Transport *transport
     return alone ? 1 : transport->per_transaction;
 }
 
-static Job *job_for(Delivery *delivery, Transport *transport)
-{
-    Scheduler *scheduler = &transport->scheduler;
-    for (guint i = 0; i < delivery->jobs->len; i++) {
-        Job *job = delivery->jobs->pdata[i];
-        if (job->transport != transport)
-            continue;
-        if (!job->scheduler)
-            scheduler_add_job(scheduler, job, delivery, delivery->queued);
-        return job;
-    }
-    Job *job = g_new0(Job, 1);
-    job->favoured = delivery->favoured;
-    scheduler_add_job(scheduler, job, delivery, delivery->queued);
-    job->transport = transport;
-    g_ptr_array_add(delivery->jobs, job);
-    return job;
-}
-
 /* Some recipients of one next hop: into the open batch, then into new ones. */
 static void make_batches(Reader *reader, Delivery *delivery, const Sorted *first, size_t count)
 {
     Nexthop *nexthop = first->nexthop;
     Transport *transport = nexthop->transport;
     size_t most = most_together(delivery, transport);
-    Job *job = job_for(delivery, transport);
+    Job *job = NULL;
+    for (guint i = 0; i < delivery->jobs->len && !job; i++)
+        if (((Job *)delivery->jobs->pdata[i])->transport == transport)
+            job = delivery->jobs->pdata[i];
+    if (!job) {
+        job = g_new0(Job, 1);
+        job->favoured = delivery->favoured;
+        job->transport = transport;
+        g_ptr_array_add(delivery->jobs, job);
+    }
+    if (!job->scheduler)
+        scheduler_add_job(&transport->scheduler, job, delivery, delivery->queued);
     Batch *batch = scheduler_open_batch(job, nexthop->destination);
     delivery->in_core += count;
     delivery->read += count;

@@ -116,12 +116,10 @@ void saved_state_load(const SavedState *state, const GPtrArray *transports)
 
 /* --- writing ------------------------------------------------------------ */
 
-static json_t *save_all(const GPtrArray *transports)
+bool saved_state_write(SavedState *state, const GPtrArray *transports, bool anyway)
 {
     int64_t now = clock_steady();
-    json_t *refusals = json_object();
-    json_t *each = json_object();
-    json_t *rates = json_object();
+    json_t *refusals = json_object(), *each = json_object(), *rates = json_object();
     for (guint i = 0; i < transports->len; i++) {
         Transport *transport = transports->pdata[i];
         const char *name = transport->name;
@@ -140,21 +138,15 @@ static json_t *save_all(const GPtrArray *transports)
             json_object_set_new(rates, name, json_pack("{s:f,s:I}", "tokens", bucket->tokens, "filled",
                                                        (json_int_t)bucket->filled));
     }
-    return json_pack("{s:o,s:o,s:o}", "transports", each, "rates", rates, "refusals", refusals);
-}
+    g_autoptr(json_t) all = json_pack("{s:o,s:o,s:o}", "transports", each, "rates", rates, "refusals", refusals);
+    char *compact = json_dumps(all, JSON_COMPACT);
+    g_autofree char *sum = compact ? g_compute_checksum_for_string(G_CHECKSUM_SHA1, compact, -1) : NULL;
+    free(compact);
+    if (!anyway && state->kept && g_strcmp0(sum, state->kept) == 0 && clock_monotonic() < state->renew_at)
+        return true;
 
-static char *digest(const json_t *each)
-{
-    char *text = json_dumps(each, JSON_COMPACT);
-    char *sum = text ? g_compute_checksum_for_string(G_CHECKSUM_SHA1, text, -1) : NULL;
-    free(text);
-    return sum;
-}
-
-static bool write_file(SavedState *state, json_t *each)
-{
     json_t *file = json_pack("{s:i,s:I}", "version", FORMAT, "saved", (json_int_t)clock_now());
-    json_object_update(file, each);
+    json_object_update(file, all);
     char *text = json_dumps(file, JSON_INDENT(1));
     json_decref(file);
     g_autoptr(GError) error = NULL;
@@ -163,17 +155,7 @@ static bool write_file(SavedState *state, json_t *each)
     if (!good)
         log_warn("what is known of destinations cannot be kept: %s", error ? error->message : "a text is no UTF-8");
     g_free(state->kept);
-    state->kept = good ? digest(each) : NULL;
+    state->kept = good ? g_steal_pointer(&sum) : NULL;
     state->renew_at = clock_monotonic() + SAVED_STATE_RENEWAL;
-    return good;
-}
-
-bool saved_state_write(SavedState *state, const GPtrArray *transports, bool anyway)
-{
-    json_t *each = save_all(transports);
-    g_autofree char *now = digest(each);
-    bool known = !anyway && state->kept && g_strcmp0(now, state->kept) == 0 && clock_monotonic() < state->renew_at;
-    bool good = known || write_file(state, each);
-    json_decref(each);
     return good;
 }

@@ -141,19 +141,6 @@ static void give_rank(Scheduler *scheduler, Job *job)
         ((Job *)link->data)->rank = rank += RANK_GAP;
 }
 
-/* The first of those that are not favoured, if the job may go before it. */
-static Job *overtake(const Scheduler *scheduler, const Job *job)
-{
-    GList *link = job->favoured ? scheduler->jobs.head : NULL;
-    while (link && ((Job *)link->data)->favoured)
-        link = link->next;
-    Job *other = link ? link->data : NULL;
-    if (!other || other->level > 0 || other->overtaken >= SCHEDULER_FAVOUR * (other->selected + 1))
-        return NULL;
-    other->overtaken++;
-    return other;
-}
-
 void scheduler_add_job(Scheduler *scheduler, Job *job, void *owner, int64_t queued)
 {
     *job = (Job){.scheduler = scheduler, .owner = owner, .queued = queued, .transport = job->transport,
@@ -162,7 +149,15 @@ void scheduler_add_job(Scheduler *scheduler, Job *job, void *owner, int64_t queu
     job->child.data = job;
     g_queue_init(&job->peers);
     g_queue_init(&job->children);
-    Job *other = overtake(scheduler, job);
+    /* A favoured job overtakes the first of those that are not favoured, if that has not been overtaken too often. */
+    GList *others = job->favoured ? scheduler->jobs.head : NULL;
+    while (others && ((Job *)others->data)->favoured)
+        others = others->next;
+    Job *other = others ? others->data : NULL;
+    if (other && (other->level > 0 || other->overtaken >= SCHEDULER_FAVOUR * (other->selected + 1)))
+        other = NULL;
+    if (other)
+        other->overtaken++;
     /* Else it goes behind all that are as old or older, and behind favoured ones, which were given their place; those
      * on a stack belong to the one below them. */
     GList *before = other ? NULL : scheduler->jobs.tail;
@@ -238,33 +233,6 @@ static bool selectable(const Job *job)
 
 /* --- preemption --------------------------------------------------------- */
 
-static Job *look_for_candidate(const Job *current, int64_t now)
-{
-    const Scheduler *scheduler = current->scheduler;
-    int64_t saved = (int64_t)(current->read - current->selected) + current->available;
-    size_t most = saved > 0 ? (size_t)saved / scheduler->settings.slot_cost : 0;
-    Job *best = NULL;
-    double best_score = 0;
-    unsigned looked = 0;
-    if (most == 0)
-        return NULL;
-    for (const GList *link = current->link.next; link && looked < CANDIDATES_MAX; link = link->next, looked++) {
-        Job *job = link->data;
-        if (!g_queue_is_empty(&job->children) || !selectable(job))
-            continue;
-        double waited = (double)((now - job->queued) / CLOCK_SECOND + 1);
-        size_t need = needed(job);
-        double score = waited / (double)most_entries(job);
-        if (need > 0 && need <= most && score > best_score) {
-            best = job;
-            best_score = score;
-        }
-        if (waited <= best_score && job->level == 0)
-            break;
-    }
-    return best;
-}
-
 /* The candidate as it was found within the last second, if it still is one. That there was none holds for a moment
  * only: mail that has just come must not wait a second to be seen. */
 static Job *find_candidate(Job *current, int64_t now)
@@ -277,8 +245,27 @@ static Job *find_candidate(Job *current, int64_t now)
     if (known && g_hash_table_contains(scheduler->alive, job) && needed(job) > 0 &&
         g_queue_is_empty(&job->children) && job->rank > current->rank && selectable(job))
         return job;
-    current->candidate = look_for_candidate(current, now);
+    int64_t saved = (int64_t)(current->read - current->selected) + current->available;
+    size_t most = saved > 0 ? (size_t)saved / scheduler->settings.slot_cost : 0;
+    double best_score = 0;
+    unsigned looked = 0;
+    current->candidate = NULL;
     current->looked = now;
+    for (GList *link = most > 0 ? current->link.next : NULL; link && looked < CANDIDATES_MAX;
+         link = link->next, looked++) {
+        job = link->data;
+        if (!g_queue_is_empty(&job->children) || !selectable(job))
+            continue;
+        double waited = (double)((now - job->queued) / CLOCK_SECOND + 1);
+        size_t need = needed(job);
+        double score = waited / (double)most_entries(job);
+        if (need > 0 && need <= most && score > best_score) {
+            current->candidate = job;
+            best_score = score;
+        }
+        if (waited <= best_score && job->level == 0)
+            break;
+    }
     return current->candidate;
 }
 
@@ -420,11 +407,6 @@ Destination *scheduler_front(Scheduler *scheduler, int64_t now)
     look_at_changed(scheduler, now);
     GSequenceIter *front = g_sequence_get_begin_iter(scheduler->ready);
     return g_sequence_iter_is_end(front) ? NULL : g_sequence_get(front);
-}
-
-bool scheduler_equals(const Destination *front, const Destination *other)
-{
-    return other->queue.ready && other->queue.first == front->queue.first;
 }
 
 Batch *scheduler_next(Scheduler *scheduler, Destination *from, Destination **destination, int64_t now)

@@ -100,7 +100,10 @@ void scheduler_extend(Batch *batch, Destination *destination, const Recipient *r
 Destination *scheduler_front(Scheduler *scheduler, int64_t now);
 /* Return true when the other destination may be served before the front one, because its first batch is of the same
  * job. */
-bool scheduler_equals(const Destination *front, const Destination *other);
+static inline bool scheduler_equals(const Destination *front, const Destination *other)
+{
+    return other->queue.ready && other->queue.first == front->queue.first;
+}
 
 /* Take the next batch, which counts as busy at *destination from now on; NULL when nothing can go. A batch with more
  * recipients than the destination takes at a time is cut. from is the front, NULL for the same, or a destination that

@@ -271,23 +271,6 @@ static void say_dead(const Transport *transport, const Destination *destination)
              (int)((destination->dead_until - clock_steady()) / CLOCK_SECOND), destination->reason);
 }
 
-/* When a batch that comes now should come again, because there is no room for it; 0: there is. */
-static int64_t no_room_until(Transport *transport, Destination *destination)
-{
-    int64_t now = clock_steady();
-    if (destination->unresolved) /* another one takes its place, and decides */
-        return 0;
-    if (closed(destination))
-        return destination_return_time(destination, now, g_random_double());
-    if (transport->shared->alone && destination_rate(destination, now).per_second <= 0)
-        return 0;
-    int64_t until = destination_full_until(destination, now);
-    double each = transport->rate.per_second;
-    if (each > 0 && (double)transport->scheduler.waiting > MAX(each * RATE_AHEAD, LEAST_AHEAD))
-        until = MAX(until, now + (int64_t)(RATE_AHEAD * CLOCK_SECOND));
-    return until;
-}
-
 void transport_accept(Transport *transport, Job *job, Batch *batch, bool new)
 {
     Nexthop *nexthop = batch->nexthop;
@@ -301,7 +284,19 @@ void transport_accept(Transport *transport, Job *job, Batch *batch, bool new)
         put_off_refused(transport, batch);
         return;
     }
-    int64_t due = no_room_until(transport, nexthop->destination);
+    /* When the batch should come again, because there is no room for it; 0: there is. Where the servers are not known
+     * yet, another destination takes the place of this one, and decides. */
+    Destination *destination = nexthop->destination;
+    int64_t now = clock_steady(), due = 0;
+    if (!destination->unresolved && closed(destination)) {
+        due = destination_return_time(destination, now, g_random_double());
+    } else if (!destination->unresolved &&
+               !(transport->shared->alone && destination_rate(destination, now).per_second <= 0)) {
+        double each = transport->rate.per_second;
+        due = destination_full_until(destination, now);
+        if (each > 0 && (double)transport->scheduler.waiting > MAX(each * RATE_AHEAD, LEAST_AHEAD))
+            due = MAX(due, now + (int64_t)(RATE_AHEAD * CLOCK_SECOND));
+    }
     if (due > 0 && (new || closed(nexthop->destination)))
         park(transport, batch, due);
     else
