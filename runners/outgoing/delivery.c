@@ -614,10 +614,3 @@ void report_deferral(const Delivery *delivery, size_t recipients, const char *re
     g_string_free(delay, TRUE);
 }
 
-void report_end(const Delivery *delivery, const char *to, const char *result)
-{
-    log_info("%s list=%s queue=%s to=%s sent=%zu bounced=%zu deferred=%zu result=%s", entry_trace(delivery->entry),
-             entry_list(delivery->entry), queue_name(entry_queue(delivery->entry)), to, delivery->sent,
-             delivery->refused, delivery->deferred,
-             result);
-}

@@ -232,7 +232,3 @@ void report_batch(const Batch *batch, bool every_recipient);
 
 /* Write one line for this number of recipients that are put off untried, because no connection can be had. */
 void report_deferral(const Delivery *delivery, size_t recipients, const char *reason);
-
-/* Write the last line of an attempt: the numbers of recipients sent, bounced and deferred, its result, and as `to` the
- * queue that the entry went to, "-" when it ended. */
-void report_end(const Delivery *delivery, const char *to, const char *result);

@@ -618,12 +618,6 @@ void destination_turned_away(Destination *destination, unsigned others, int64_t 
         destination_learn_connections(destination, others, now);
 }
 
-void destination_connecting(Destination *destination)
-{
-    destination->load.sessions++;
-    destination_changed(destination);
-}
-
 void destination_connected(Destination *destination, int64_t now)
 {
     unsigned limit = destination->limits->window.limit;
@@ -646,28 +640,6 @@ void destination_connected(Destination *destination, int64_t now)
     destination->grew = true;
     if (limit > 0 && destination->connections >= limit)
         destination->connections = destination->refusals = 0;
-}
-
-void destination_disconnected(Destination *destination, bool was_accepted)
-{
-    destination->load.sessions--;
-    destination->load.established -= was_accepted;
-    destination_changed(destination);
-}
-
-void destination_set_idle(Destination *destination, GList *session, bool idle)
-{
-    if (idle)
-        g_queue_push_head_link(&destination->load.idle, session);
-    else
-        g_queue_unlink(&destination->load.idle, session);
-    destination_changed(destination);
-}
-
-void destination_between(Destination *destination, bool begins)
-{
-    destination->load.between += begins ? 1 : -1;
-    destination_changed(destination);
 }
 
 void destination_learn_transactions(Destination *destination, unsigned taken, int64_t now)

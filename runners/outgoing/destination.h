@@ -8,7 +8,7 @@
  * dead and until when, and it counts what was sent. It reads no clock: times are passed in (clock_steady(),
  * microseconds, where nothing else is said), and it neither sends nor waits. The scheduler asks it, and the transport
  * tells it what the servers said. A function that may change whether there is room notes so for the scheduler, which
- * looks again before it decides; other code writes none of the fields that room depends on.
+ * looks again before it decides; other code writes none of the fields that room depends on, but for `load`.
  *
  *   alive      there is room while busy < window, a token is there, and connections are not refused
  *   dead       after `cohorts` full windows of failures in a row. Its mail is put off without an attempt. The time
@@ -60,7 +60,7 @@ typedef struct DestinationQueue {
     int64_t wake_at;
 } DestinationQueue;
 
-/* Connections and mail that the transport has there. */
+/* Connections and mail that the transport has there. It counts them, and says destination_changed(). */
 typedef struct DestinationLoad {
     GQueue idle;           /* of Session: connected and without work */
     unsigned sessions, established, between; /* two batches: RSET is not answered yet */
@@ -132,13 +132,8 @@ void destination_learn_connections(Destination *destination, unsigned others, in
 /* Count a connection that was refused, for whatever reason, beside `others`. Several refusals beside as many as were
  * borne lately, or as many in a row as there are others, teach how many the destination takes. */
 void destination_turned_away(Destination *destination, unsigned others, int64_t now);
-/* Count a connection that is begun, one that was accepted, and one that has ended. */
-void destination_connecting(Destination *destination);
+/* Count a connection that was accepted. */
 void destination_connected(Destination *destination, int64_t now);
-void destination_disconnected(Destination *destination, bool was_accepted);
-/* Add a connection to those that wait for work, or remove it. */
-void destination_set_idle(Destination *destination, GList *session, bool idle);
-void destination_between(Destination *destination, bool begins); /* one waits for the answer to RSET */
 /* Count a batch with this many recipients that goes out, or one that comes back. */
 void destination_begin(Destination *destination, size_t recipients);
 void destination_end(Destination *destination);

@@ -688,6 +688,16 @@ static int64_t next_due(const Finish *finish, const Delivery *delivery)
     return due_of(finish, &(RetryPart){.law = &finish->backoff}, delivery);
 }
 
+/* Write the last line of an attempt: the numbers of recipients sent, bounced and deferred, its result, and as `to` the
+ * queue that the entry went to, "-" when it ended. */
+static void report_end(const Delivery *delivery, const char *to, const char *result)
+{
+    log_info("%s list=%s queue=%s to=%s sent=%zu bounced=%zu deferred=%zu result=%s", entry_trace(delivery->entry),
+             entry_list(delivery->entry), queue_name(entry_queue(delivery->entry)), to, delivery->sent,
+             delivery->refused, delivery->deferred,
+             result);
+}
+
 /* The entry waits again in its own queue. Its directory needs no sync: a power cut that undoes this leaves the entry
  * claimed, with its marks, and it is put back once more (R4). */
 static bool wait_again(Finish *finish, Delivery *delivery, int64_t due, GError **error)

@@ -949,7 +949,7 @@ static void stop(void *data)
     g_clear_pointer(&out->resolver, mx_resolver_free);
     g_clear_pointer(&out->replies, reply_table_free);
     g_clear_pointer(&out->routes, routes_free);
-    reader_clear(&out->reader);
+    g_clear_pointer(&out->reader.scratch, g_array_unref);
     for (int i = 0; i < SOURCES; i++)
         g_clear_pointer(&out->watches[i], event_free);
     g_clear_pointer(&out->wake, event_free);

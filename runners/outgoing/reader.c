@@ -99,12 +99,6 @@ void reader_init(Reader *reader, const Config *config)
     };
 }
 
-void reader_clear(Reader *reader)
-{
-    if (reader->scratch)
-        g_array_unref(reader->scratch);
-}
-
 static int compare_sorted(const void *a, const void *b)
 {
     const Sorted *one = a;
@@ -179,8 +173,10 @@ static void make_batches(Reader *reader, Delivery *delivery, const Sorted *first
     delivery->read += count;
     reader->pool.in_core += count;
     if (batch && batch->nexthop == nexthop)
-        for (; count > 0 && batch->count < batch->room; first++, count--)
-            scheduler_extend(batch, nexthop->destination, &first->recipient);
+        for (; count > 0 && batch->count < batch->room; first++, count--) {
+            batch_add(batch, &first->recipient);
+            nexthop->destination->waiting_recipients++;
+        }
     while (count > 0) {
         size_t part = MIN(count, most);
         batch = batch_new(delivery, nexthop, delivery->exhausted ? part : most);

@@ -70,11 +70,10 @@ typedef struct Reader {
     Routes *routes;  /* borrowed */
     GQueue unread;   /* of Delivery: with unread recipients, oldest first */
     GQueue hungry;   /* of Delivery: may need more recipients in memory */
-    GArray *scratch;
+    GArray *scratch; /* freed by the owner */
 } Reader;
 
 void reader_init(Reader *reader, const Config *config);
-void reader_clear(Reader *reader);
 
 /* Take in a new delivery, and read its first recipients. Set delivery->chosen before. */
 void reader_begin(Reader *reader, Delivery *delivery);

@@ -355,12 +355,6 @@ Batch *scheduler_open_batch(const Job *job, const Destination *destination)
     return batch && batch->count < batch->room && !batch->fate_of ? batch : NULL;
 }
 
-void scheduler_extend(Batch *batch, Destination *destination, const Recipient *recipient)
-{
-    batch_add(batch, recipient);
-    destination->waiting_recipients++;
-}
-
 /* Takes a batch out of its peer, and the peer away with its last. */
 static Batch *detach(Peer *peer, GList *link)
 {

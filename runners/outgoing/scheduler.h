@@ -90,11 +90,9 @@ void scheduler_retire(Job *job);
  * the job's next one. */
 void scheduler_add_batch(Job *job, Destination *destination, Batch *batch, bool new, int64_t now);
 
-/* Return the job's last batch for the destination if more recipients of the same kind may be added to it; else NULL. */
+/* Return the job's last batch for the destination if more recipients of the same kind may be added to it, which are
+ * counted in destination->waiting_recipients; else NULL. */
 Batch *scheduler_open_batch(const Job *job, const Destination *destination);
-
-/* Add a recipient to a batch of scheduler_open_batch(). */
-void scheduler_extend(Batch *batch, Destination *destination, const Recipient *recipient);
 
 /* Return the destination whose turn it is; NULL when nothing can go. */
 Destination *scheduler_front(Scheduler *scheduler, int64_t now);

@@ -48,11 +48,14 @@ static void set_idle(Session *session, bool idle)
     if (session->waits == idle)
         return;
     session->waits = idle;
-    destination_set_idle(session->destination, &session->idle, idle);
-    if (idle)
+    if (idle) {
+        g_queue_push_head_link(&session->destination->load.idle, &session->idle);
         g_queue_push_tail_link(&session->transport->idle, &session->idle_all);
-    else
+    } else {
+        g_queue_unlink(&session->destination->load.idle, &session->idle);
         g_queue_unlink(&session->transport->idle, &session->idle_all);
+    }
+    destination_changed(session->destination);
 }
 
 static void set_between(Session *session, bool between)
@@ -61,14 +64,17 @@ static void set_between(Session *session, bool between)
         return;
     session->between = between;
     session->transport->between += between ? 1 : -1;
-    destination_between(session->destination, between);
+    session->destination->load.between += between ? 1 : -1;
+    destination_changed(session->destination);
 }
 
 void transport_session_free(Session *session)
 {
     set_idle(session, false);
     set_between(session, false);
-    destination_disconnected(session->destination, session->established);
+    session->destination->load.sessions--;
+    session->destination->load.established -= session->established;
+    destination_changed(session->destination);
     smtp_client_free(session->client);
     for (Batch *batch; (batch = session_steal_batch(session)) != NULL;)
         batch_free(batch);
@@ -340,7 +346,8 @@ void session_send(Transport *transport, Destination *destination, Batch *batch)
     session->idle.data = session;
     session->idle_all.data = session;
     session->order = nexthop_order(batch->nexthop, session->opened, batch->avoid, &session->hosts);
-    destination_connecting(destination);
+    destination->load.sessions++;
+    destination_changed(destination);
     g_ptr_array_add(transport->sessions, session);
     connect_next(session); /* a batch waits only while hosts are known */
 }

@@ -425,16 +425,17 @@ static void full(void)
     g_assert_false(destination_room(destination, START, &wake));
     g_assert_cmpint(wake, ==, destination->full_until);
     GList link = {0};
-    destination_set_idle(destination, &link, true);
+    g_queue_push_head_link(&destination->load.idle, &link);
     g_assert_true(destination_room(destination, START, &wake));
-    destination_set_idle(destination, &link, false);
+    g_queue_unlink(&destination->load.idle, &link);
     g_assert_true(destination_room(destination, destination->full_until, &wake));
-    destination_connecting(destination);
+    destination->load.sessions++;
     g_assert_false(destination_room(destination, destination->full_until, &wake));
     destination_connected(destination, START + CLOCK_SECOND);
     g_assert_false(destination_room(destination, START + CLOCK_SECOND, &wake));
     g_assert_cmpint(wake, ==, START + 2 * CLOCK_SECOND); /* the next */
-    destination_disconnected(destination, true);
+    destination->load.sessions--;
+    destination->load.established--;
     g_assert_true(destination_room(destination, START + CLOCK_SECOND, &wake));
     destination->load.sessions = 20;
     destination->load.established = 19;
@@ -452,7 +453,7 @@ static void refused_now_and_then(void)
         destination->load.sessions = destination->load.established = (unsigned)i % 20;
         if (i % 10 == 9)
             destination_turned_away(destination, destination->load.sessions, START);
-        destination_connecting(destination);
+        destination->load.sessions++;
         destination_connected(destination, START);
     }
     g_assert_cmpuint(destination->connections, ==, 0);
@@ -464,7 +465,7 @@ static void refused_now_and_then(void)
     g_assert_false(destination_room(destination, START, &wake));
     g_assert_cmpuint(destination->connections, ==, 3);
     destination->load.sessions = destination->load.established = 1;
-    destination_connecting(destination);
+    destination->load.sessions++;
     destination_connected(destination, START);
     destination_turned_away(destination, 2, START); /* fewer than it takes */
     g_assert_cmpuint(destination->connections, ==, 3);
@@ -487,7 +488,7 @@ static void full_no_more(void)
             now = wake;
             continue;
         }
-        destination_connecting(destination);
+        destination->load.sessions++;
         destination_connected(destination, now);
     }
     g_assert_cmpuint(destination->load.established, ==, 20);
