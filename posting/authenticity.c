@@ -16,16 +16,6 @@
 
 /* --- authors --------------------------------------------------------------- */
 
-/* Is the domain ASCII, or can it be written so? */
-static bool has_name(const Address *author)
-{
-    g_autofree char *domain = NULL;
-    if (!address_split(author->mailbox, NULL, &domain))
-        return false;
-    g_autofree char *ascii = domain_name_ascii(domain);
-    return g_str_is_ascii(ascii);
-}
-
 GPtrArray *authors_read(const Post *post, bool *readable)
 {
     GPtrArray *authors = address_list_new();
@@ -35,8 +25,13 @@ GPtrArray *authors_read(const Post *post, bool *readable)
     for (const Field *field; (field = message_find(post->message, "From", &index)); index++, fields++)
         sure = address_parse(field->text + field->value_offset, field->length - field->value_offset, authors) && sure;
     sure = sure && fields == 1 && authors->len > 0 && authors->len <= AUTHORS_MAX;
-    for (guint at = 0; sure && at < authors->len; at++)
-        sure = has_name(authors->pdata[at]);
+    for (guint at = 0; sure && at < authors->len; at++) {
+        /* The DNS has the domain when it is ASCII, or can be written so. */
+        g_autofree char *domain = NULL;
+        sure = address_split(((const Address *)authors->pdata[at])->mailbox, NULL, &domain);
+        g_autofree char *ascii = sure ? domain_name_ascii(domain) : NULL;
+        sure = sure && g_str_is_ascii(ascii);
+    }
     if (readable)
         *readable = sure;
     return authors;
@@ -115,30 +110,6 @@ static char *author_domain(const Post *post)
     return plain ? g_steal_pointer(&domain) : NULL;
 }
 
-static bool speaks_of_dmarc(const GPtrArray *texts)
-{
-    for (guint at = 0; at < texts->len; at++)
-        if (g_str_has_prefix(texts->pdata[at], "dmarc="))
-            return true;
-    return false;
-}
-
-/* Add what DMARC says of the author. A trusted server that spoke of it knew more than is known here: its SPF. Returns
- * false when an answer of the DNS is still to come. */
-static bool add_dmarc(const Names *names, const char *domain, GPtrArray *texts)
-{
-    DmarcRecord record;
-    char *result;
-    if (!domain || speaks_of_dmarc(texts))
-        return true;
-    NamesAnswer answer = dmarc_find(names, domain, &record, NULL);
-    if (answer == NAMES_PENDING || !dmarc_result(names, domain, answer, &record, texts, &result))
-        return false;
-    if (result)
-        g_ptr_array_add(texts, result);
-    return true;
-}
-
 bool authenticity_find(Post *post)
 {
     if (post->authenticity || !post->site || !post->site->authserv_id)
@@ -146,11 +117,11 @@ bool authenticity_find(Post *post)
     const Names *names = post->names ? post->names : &no_names;
     g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
     g_autofree char *domain = author_domain(post);
-    DmarcRecord ignored;
+    DmarcRecord record;
     ArcChain chain;
     /* All begin to ask before one waits. */
     if (domain)
-        dmarc_find(names, domain, &ignored, NULL);
+        dmarc_find(names, domain, &record, NULL);
     int64_t arrival = post->arrival ? post->arrival : post->now;
     bool signatures = dkim_results(post->message, names, arrival, texts);
     bool seals = arc_check(post->message, names, arrival, &chain);
@@ -158,8 +129,18 @@ bool authenticity_find(Post *post)
         return false;
     g_ptr_array_add(texts, g_strdup_printf("arc=%s", arc_status_text(chain.status)));
     add_trusted(post, texts);
-    if (!add_dmarc(names, domain, texts))
-        return false;
+    /* A trusted server that spoke of DMARC knew more of the author than is known here: its SPF. */
+    bool spoken = !domain;
+    for (guint at = 0; at < texts->len; at++)
+        spoken |= g_str_has_prefix(texts->pdata[at], "dmarc=");
+    if (!spoken) {
+        char *result;
+        NamesAnswer answer = dmarc_find(names, domain, &record, NULL);
+        if (answer == NAMES_PENDING || !dmarc_result(names, domain, answer, &record, texts, &result))
+            return false;
+        if (result)
+            g_ptr_array_add(texts, result);
+    }
     g_ptr_array_add(texts, NULL);
     post->authenticity = g_new0(Authenticity, 1);
     post->authenticity->results = auth_results_write(post->site->authserv_id, (char **)texts->pdata);
@@ -194,11 +175,6 @@ static Mitigation gentle(Mitigation action)
     return action == MITIGATION_WRAP_MESSAGE ? action : MITIGATION_MUNGE_FROM;
 }
 
-static bool is_gentle(Mitigation action)
-{
-    return action == MITIGATION_MUNGE_FROM || action == MITIGATION_WRAP_MESSAGE;
-}
-
 /* Must the author's name not stay in From? NAMES_FOUND: it must not. NAMES_NONE: it may. */
 static NamesAnswer find_for(const Post *post, const char *author)
 {
@@ -208,14 +184,14 @@ static NamesAnswer find_for(const Post *post, const char *author)
     DmarcRecord record;
     if (address_same(author, list->posting_address) || !address_split(author, NULL, &domain))
         return NAMES_NONE;
-    if ((is_gentle(action) && list->settings->dmarc_mitigate_unconditionally) ||
+    if ((action == gentle(action) && list->settings->dmarc_mitigate_unconditionally) ||
         pattern_match_any(list->settings->dmarc_addresses, author, post->patterns))
         return NAMES_FOUND;
     NamesAnswer answer = post->names ? dmarc_find(post->names, domain, &record, NULL) : NAMES_TROUBLE;
     if (answer != NAMES_FOUND)
         return answer;
     /* A domain that tests its policy (t=y) wants its names changed as if it did not. */
-    DmarcPolicy policy = is_gentle(action) ? record.policy : dmarc_applied(&record);
+    DmarcPolicy policy = action == gentle(action) ? record.policy : dmarc_applied(&record);
     return policy == DMARC_NONE ? NAMES_NONE : NAMES_FOUND;
 }
 
@@ -271,16 +247,6 @@ static NamesAnswer author_signed(const Post *post, const Message *message)
     return readable ? worst : NAMES_NONE;
 }
 
-/* The same less posts whose author's signature may hold to the end: its key is known then to mitigation_unneeded(). */
-static NamesAnswer find_with_key(const Post *post, Mitigation *mitigation)
-{
-    NamesAnswer answer = find(post, mitigation);
-    if (answer == NAMES_PENDING || *mitigation == MITIGATION_NONE || *mitigation != gentle(*mitigation) ||
-        !post->list->settings->dmarc_keep_signed || !post->names)
-        return answer;
-    return author_signed(post, post->message) == NAMES_PENDING ? NAMES_PENDING : answer;
-}
-
 bool mitigation_unneeded(const Post *post, const Message *copy, bool *unneeded, GError **error)
 {
     const List *list = post->list;
@@ -298,7 +264,13 @@ NamesAnswer mitigation_find(Post *post, Mitigation *mitigation)
 {
     if (!post->mitigation_known) {
         Mitigation found;
-        post->mitigation_answer = find_with_key(post, &found);
+        NamesAnswer answer = find(post, &found);
+        /* A post whose author's signature may hold to the end waits for its key, which mitigation_unneeded() needs. */
+        if (answer != NAMES_PENDING && found != MITIGATION_NONE && found == gentle(found) &&
+            post->list->settings->dmarc_keep_signed && post->names &&
+            author_signed(post, post->message) == NAMES_PENDING)
+            answer = NAMES_PENDING;
+        post->mitigation_answer = answer;
         post->mitigation = (int)found;
         post->mitigation_known = post->mitigation_answer != NAMES_PENDING;
     }

@@ -32,14 +32,6 @@ static void pipeline_free(void *data)
     g_free(pipeline);
 }
 
-static Verdict verdict_of(const char *word)
-{
-    for (Verdict verdict = VERDICT_ACCEPT; verdict <= VERDICT_DISCARD; verdict++)
-        if (strcmp(verdict_text(verdict), word) == 0)
-            return verdict;
-    return VERDICT_NONE; /* back */
-}
-
 /* "RULE", "RULE:CHAIN" or the same with a program. False: there is no such rule, program or chain. */
 static bool read_link(const Orders *orders, const char *word, Link *link)
 {
@@ -51,19 +43,6 @@ static bool read_link(const Orders *orders, const char *word, Link *link)
     else if (link->program || (link->rule && link->rule->decides))
         link->target = &chain_moderation;
     return (link->rule || link->program) && (link->target || !colon);
-}
-
-static void fill_chain(const Orders *orders, const Config *config, const char *section, Chain *chain)
-{
-    GArray *links = g_array_new(TRUE, TRUE, sizeof(Link));
-    for (const char *const *word = config_list(config, section, "rules"); word && *word; word++) {
-        Link link;
-        if (read_link(orders, *word, &link))
-            g_array_append_val(links, link);
-        else
-            log_error("[%s] rules: \"%s\" is left out: there is no such rule or chain", section, *word);
-    }
-    chain->links = (Link *)(void *)g_array_free(links, FALSE);
 }
 
 static Pipeline *read_pipeline(const Orders *orders, const Config *config, const char *section, const char *name)
@@ -102,8 +81,19 @@ Orders *orders_new(const Config *config)
     for (const char *const *name = names; *name; name++) {
         g_autofree char *section = g_strconcat("chain.", *name, NULL);
         Chain *chain = g_hash_table_lookup(orders->chains, *name);
-        chain->verdict = verdict_of(config_string(config, section, "otherwise"));
-        fill_chain(orders, config, section, chain);
+        const char *otherwise = config_string(config, section, "otherwise");
+        for (Verdict verdict = VERDICT_ACCEPT; verdict <= VERDICT_DISCARD; verdict++)
+            if (strcmp(verdict_text(verdict), otherwise) == 0)
+                chain->verdict = verdict; /* else it goes back */
+        GArray *links = g_array_new(TRUE, TRUE, sizeof(Link));
+        for (const char *const *word = config_list(config, section, "rules"); word && *word; word++) {
+            Link link;
+            if (read_link(orders, *word, &link))
+                g_array_append_val(links, link);
+            else
+                log_error("[%s] rules: \"%s\" is left out: there is no such rule or chain", section, *word);
+        }
+        chain->links = (Link *)(void *)g_array_free(links, FALSE);
     }
     for (const char *const *name = config_family(config, "pipeline"); *name; name++) {
         g_autofree char *section = g_strconcat("pipeline.", *name, NULL);

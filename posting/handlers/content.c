@@ -80,13 +80,6 @@ static bool filter(Post *post, ContentResult *result, GPtrArray *removed, GError
     return content_filter(post->message, &rules, result, removed, error);
 }
 
-static void end_filtered(Post *post, const char *why)
-{
-    static const PostEnd ends[] = {POST_DISCARDED, POST_REJECTED, POST_FORWARDED, POST_PRESERVED};
-    post->end = ends[CLAMP(post->list->settings->filter_action, 0, 3)];
-    post_add_reason(post, "%s", why);
-}
-
 /* The list of what was taken out, behind the text. */
 static void report_removed(Post *post, const GPtrArray *removed)
 {
@@ -113,8 +106,11 @@ static bool process_mime_delete(Post *post, GError **error)
     g_autoptr(GPtrArray) removed = g_ptr_array_new_with_free_func(g_free);
     if (!filter(post, &result, removed, error))
         return false;
-    if (result == CONTENT_REFUSED)
-        end_filtered(post, removed->pdata[0]);
+    if (result == CONTENT_REFUSED) {
+        static const PostEnd ends[] = {POST_DISCARDED, POST_REJECTED, POST_FORWARDED, POST_PRESERVED};
+        post->end = ends[CLAMP(post->list->settings->filter_action, 0, 3)];
+        post_add_reason(post, "%s", (const char *)removed->pdata[0]);
+    }
     if (result != CONTENT_CHANGED)
         return true;
     for (unsigned at = 0; at < removed->len; at++)

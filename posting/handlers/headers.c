@@ -398,14 +398,6 @@ static bool is_raw(const char *from, const char *rest)
     return true;
 }
 
-/* Where the sender's first line has no room behind the prefix, it becomes a line of its own. */
-static const char *gap_before(const char *front, const char *mark, const char *raw_rest)
-{
-    const char *feed = strrchr(front, '\n');
-    size_t column = feed ? strlen(feed + 1) : strlen(SUBJECT) + strlen(front);
-    return column + 1 + strlen(mark) + strcspn(raw_rest, "\r\n") > LINE_OCTETS ? "\r\n " : " ";
-}
-
 /* The blank between two encoded words vanishes for readers: there the prefix
  * has one inside. */
 static char *join(const char *prefix, const char *mark, const char *raw_rest)
@@ -416,7 +408,11 @@ static char *join(const char *prefix, const char *mark, const char *raw_rest)
         g_free(front);
         front = header_encode(prefix, strlen(SUBJECT));
     }
-    return g_strconcat(front, gap_before(front, mark, raw_rest), mark, raw_rest, NULL);
+    /* Where the sender's first line has no room behind the prefix, it becomes a line of its own. */
+    const char *feed = strrchr(front, '\n');
+    size_t column = feed ? strlen(feed + 1) : strlen(SUBJECT) + strlen(front);
+    bool fits = column + 1 + strlen(mark) + strcspn(raw_rest, "\r\n") <= LINE_OCTETS;
+    return g_strconcat(front, fits ? " " : "\r\n ", mark, raw_rest, NULL);
 }
 
 /* The value with the prefix. The sender's own words stay raw wherever they
