@@ -260,22 +260,6 @@ static void bounce_draft_free(BounceDraft *bounce)
 
 /* --- marks ----------------------------------------------------------------- */
 
-void marks_init(Marks *marks)
-{
-    marks->dirty = g_ptr_array_new();
-    marks->bounces = g_ptr_array_new_with_free_func((GDestroyNotify)bounce_draft_free);
-    marks->directories = g_ptr_array_new();
-    marks->group = g_array_new(FALSE, FALSE, sizeof(FsSync));
-}
-
-void marks_clear(Marks *marks)
-{
-    g_ptr_array_unref(marks->dirty);
-    g_ptr_array_unref(marks->bounces);
-    g_ptr_array_unref(marks->directories);
-    g_array_unref(marks->group);
-}
-
 static bool mark(Marks *marks, Delivery *delivery, const GArray *offsets, char state, GError **error)
 {
     if (offsets->len == 0)
@@ -665,6 +649,11 @@ static void walk_free(gpointer data)
 
 void finish_init(Finish *finish)
 {
+    Marks *marks = &finish->marks;
+    marks->dirty = g_ptr_array_new();
+    marks->bounces = g_ptr_array_new_with_free_func((GDestroyNotify)bounce_draft_free);
+    marks->directories = g_ptr_array_new();
+    marks->group = g_array_new(FALSE, FALSE, sizeof(FsSync));
     for (int i = 0; i < SOURCES; i++) {
         finish->outcomes[i] = g_ptr_array_new();
         finish->deliveries[i] = g_ptr_array_new();
@@ -673,6 +662,10 @@ void finish_init(Finish *finish)
 
 void finish_clear(Finish *finish)
 {
+    g_ptr_array_unref(finish->marks.dirty);
+    g_ptr_array_unref(finish->marks.bounces);
+    g_ptr_array_unref(finish->marks.directories);
+    g_array_unref(finish->marks.group);
     for (int i = 0; i < SOURCES; i++) {
         g_ptr_array_unref(finish->outcomes[i]);
         g_ptr_array_unref(finish->deliveries[i]);
@@ -703,7 +696,7 @@ static void report_end(const Delivery *delivery, const char *to, const char *res
 static bool wait_again(Finish *finish, Delivery *delivery, int64_t due, GError **error)
 {
     bool dirty = delivery->dirty;
-    marks_forget(finish->marks, delivery);
+    marks_forget(&finish->marks, delivery);
     if (dirty && !entry_sync_marks(delivery->entry, error))
         return false;
     Inbox *inbox = finish->inboxes[delivery->source];
@@ -720,7 +713,7 @@ bool finish_put_back(Finish *finish, Delivery *delivery, GError **error)
 /* The outcome is borrowed: what the entry becomes may be added. */
 static Outcome *end(Finish *finish, Delivery *delivery)
 {
-    marks_forget(finish->marks, delivery);
+    marks_forget(&finish->marks, delivery);
     Outcome *outcome = outcome_new(delivery->entry);
     g_ptr_array_add(finish->outcomes[delivery->source], outcome);
     g_ptr_array_add(finish->deliveries[delivery->source], delivery);
@@ -801,7 +794,7 @@ static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset, G
         phase = meta_string(entry_meta(delivery->entry), KEY_LAST_PHASE, "rcpt");
     BounceMaker *maker = bounce_maker_new(delivery);
     Recipient recipient;
-    while (finish->marks->bounces->len < EXPIRE_GROUP && entry_next_recipient(delivery->entry, *offset, &recipient)) {
+    while (finish->marks.bounces->len < EXPIRE_GROUP && entry_next_recipient(delivery->entry, *offset, &recipient)) {
         *offset = recipient.next;
         if (recipient.state != RECIPIENT_TODO)
             continue;
@@ -822,9 +815,9 @@ static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset, G
             continue;
         delivery_address(delivery, &recipient);
         Failure failure = {"4.4.7", last, NULL, phase, spared};
-        add_bounce(finish->marks, bounce_maker_add(maker, &recipient, &failure));
+        add_bounce(&finish->marks, bounce_maker_add(maker, &recipient, &failure));
     }
-    add_bounce(finish->marks, bounce_maker_end(maker));
+    add_bounce(&finish->marks, bounce_maker_end(maker));
 }
 
 /* The last attempt was made: everybody who is left is bounced, a group at a time; between groups it may be time to
@@ -851,7 +844,7 @@ static bool expire(Finish *finish, Delivery *delivery, GError **error)
     bool left = true;
     while (left && !(child_stopping() && offset > 0)) {
         gather_expired(finish, delivery, &offset, quiet);
-        if (!marks_store_bounces(finish->marks, finish->spool, error))
+        if (!marks_store_bounces(&finish->marks, finish->spool, error))
             return false;
         left = offset < entry_recipients_length(delivery->entry);
     }
@@ -879,10 +872,10 @@ static bool end_attempt(Finish *finish, Delivery *delivery, GError **error)
             (meta_integer(meta, KEY_BLOCK, 0) > 0 || meta_integer(meta, KEY_BLOCKS, 0) > 1) &&
             !meta_integer(meta, KEY_BLOCK_MOST, 0)) {
             BounceMaker *maker = bounce_maker_new(delivery);
-            add_bounce(finish->marks, cut_draft(maker));
+            add_bounce(&finish->marks, cut_draft(maker));
             bounce_draft_free(bounce_maker_end(maker));
         }
-        if (!marks_store_bounces(finish->marks, finish->spool, error))
+        if (!marks_store_bounces(&finish->marks, finish->spool, error))
             return false;
         end(finish, delivery);
         return true;
@@ -946,8 +939,8 @@ static bool commit_source(Finish *finish, int source, GError **error)
             finish->done++;
             /* The next sync makes its removal durable: should it come back, its marks might be missing. */
             Queue *queue = entry_queue(delivery->entry);
-            if (!moved && !g_ptr_array_find(finish->marks->directories, queue, NULL))
-                g_ptr_array_add(finish->marks->directories, queue);
+            if (!moved && !g_ptr_array_find(finish->marks.directories, queue, NULL))
+                g_ptr_array_add(finish->marks.directories, queue);
             delivery->entry = NULL; /* the outcome's */
         }
         outcome_free(outcome);
@@ -960,7 +953,7 @@ static bool commit_source(Finish *finish, int source, GError **error)
 
 bool finish_over(Finish *finish, GQueue *over, GError **error)
 {
-    if (!marks_store_bounces(finish->marks, finish->spool, error))
+    if (!marks_store_bounces(&finish->marks, finish->spool, error))
         return false;
     Delivery *delivery;
     while ((delivery = g_queue_pop_head(over)) != NULL) {

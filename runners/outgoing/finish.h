@@ -75,7 +75,7 @@ typedef struct Finish {
     Slice slice; /* of this process */
     Hop *hop;
     Inbox *inboxes[SOURCES]; /* borrowed */
-    Marks *marks;            /* borrowed */
+    Marks marks;
     Backoff backoff;         /* for transports without one of their own */
     int64_t *steps;          /* owned by this struct, used by backoff */
     int64_t longest_us;      /* no entry waits longer for its next turn */
@@ -101,9 +101,6 @@ bool finish_put_back(Finish *finish, Delivery *delivery, GError **error);
 /* Move an entry (consumed) that can never be delivered to the queue shunt, with the text of why. If there is no shunt,
  * the entry waits where it is. */
 bool finish_shunt(Finish *finish, Entry *entry, unsigned source, const GError *why, GError **error);
-
-void marks_init(Marks *marks);
-void marks_clear(Marks *marks);
 
 /* Take in a batch that came back. False when a mark could not be written: the process must end. */
 bool marks_batch(Marks *marks, const Batch *batch, GError **error);

@@ -579,23 +579,21 @@ static bool is_over(const RelayRefusal *refusal)
     return !refusal->apart && g_hash_table_size(refusal->waiting) == 0;
 }
 
-/* Return true when nothing is left of the sender's. */
-static bool settle_in(RelayRefusals *refusals, GHashTable *all, const char *sender, const char *trace)
-{
-    RelayRefusal *refusal = all ? g_hash_table_lookup(all, sender) : NULL;
-    if (!refusal || !g_hash_table_remove(refusal->waiting, trace))
-        return false;
-    refusals->waiting--;
-    if (!is_over(refusal))
-        return false;
-    g_hash_table_remove(all, sender);
-    return true;
-}
-
 bool refusals_settle(RelayRefusals *refusals, const char *sender, const char *trace)
 {
-    settle_in(refusals, refusals->later, sender, trace);
-    return settle_in(refusals, refusals->all, sender, trace);
+    GHashTable *const tables[] = {refusals->later, refusals->all};
+    bool over = false; /* nothing is left of the sender's in the last one */
+    for (size_t at = 0; at < G_N_ELEMENTS(tables); at++) {
+        RelayRefusal *refusal = tables[at] ? g_hash_table_lookup(tables[at], sender) : NULL;
+        over = refusal && g_hash_table_remove(refusal->waiting, trace);
+        if (!over)
+            continue;
+        refusals->waiting--;
+        over = is_over(refusal);
+        if (over)
+            g_hash_table_remove(tables[at], sender);
+    }
+    return over;
 }
 
 static gboolean is_old(gpointer key, gpointer value, gpointer data)
@@ -604,27 +602,25 @@ static gboolean is_old(gpointer key, gpointer value, gpointer data)
     return ((const WaitingMessage *)value)->last < *(const int64_t *)data;
 }
 
-static void tidy(RelayRefusals *refusals, GHashTable *all, int64_t before)
-{
-    GHashTableIter iterator;
-    gpointer value;
-    if (!all)
-        return;
-    g_hash_table_iter_init(&iterator, all);
-    while (g_hash_table_iter_next(&iterator, NULL, &value)) {
-        RelayRefusal *refusal = value;
-        guint waited = g_hash_table_size(refusal->waiting);
-        refusals->waiting -= g_hash_table_foreach_remove(refusal->waiting, is_old, &before);
-        /* A row that nothing waits for yet stays until a message is delivered. */
-        if (waited > 0 && is_over(refusal))
-            g_hash_table_iter_remove(&iterator);
-    }
-}
-
 void refusals_tidy(RelayRefusals *refusals, int64_t now, int64_t longest)
 {
-    tidy(refusals, refusals->all, now - longest);
-    tidy(refusals, refusals->later, now - longest);
+    GHashTable *const tables[] = {refusals->all, refusals->later};
+    int64_t before = now - longest;
+    for (size_t at = 0; at < G_N_ELEMENTS(tables); at++) {
+        GHashTableIter iterator;
+        gpointer value;
+        if (!tables[at])
+            continue;
+        g_hash_table_iter_init(&iterator, tables[at]);
+        while (g_hash_table_iter_next(&iterator, NULL, &value)) {
+            RelayRefusal *refusal = value;
+            guint waited = g_hash_table_size(refusal->waiting);
+            refusals->waiting -= g_hash_table_foreach_remove(refusal->waiting, is_old, &before);
+            /* A row that nothing waits for yet stays until a message is delivered. */
+            if (waited > 0 && is_over(refusal))
+                g_hash_table_iter_remove(&iterator);
+        }
+    }
 }
 
 /* --- for people, and across restarts --------------------------------------- */
@@ -678,34 +674,33 @@ json_t *refusals_show(const RelayRefusals *refusals, int64_t now)
     return all;
 }
 
-static void save_table(json_t *all, GHashTable *table, bool later)
-{
-    GHashTableIter senders, messages;
-    gpointer value, trace;
-    if (!table)
-        return;
-    size_t each = MAX(SAVED_MESSAGES / MAX(g_hash_table_size(table), 1), 1);
-    g_hash_table_iter_init(&senders, table);
-    while (json_array_size(all) < SAVED_SENDERS && g_hash_table_iter_next(&senders, NULL, &value)) {
-        const RelayRefusal *refusal = value;
-        if (is_over(refusal) || !refusal->reply)
-            continue;
-        json_t *waiting = json_object();
-        g_hash_table_iter_init(&messages, refusal->waiting);
-        while (json_object_size(waiting) < each && g_hash_table_iter_next(&messages, &trace, &value))
-            json_object_set_new(waiting, trace, json_integer(((const WaitingMessage *)value)->last));
-        int64_t since = later ? earliest(refusal, INT64_MAX) : refusal->since;
-        json_array_append_new(all, json_pack("{ss ss sI si sb sb so}", "sender", refusal->sender, "reply",
-                                             refusal->reply, "since", (json_int_t)since, "phase", (int)refusal->phase,
-                                             "apart", refusal->apart, "later", later, "waiting", waiting));
-    }
-}
-
 json_t *refusals_save(const RelayRefusals *refusals)
 {
+    GHashTable *const tables[] = {refusals->all, refusals->later};
     json_t *all = json_array();
-    save_table(all, refusals->all, false);
-    save_table(all, refusals->later, true);
+    for (size_t at = 0; at < G_N_ELEMENTS(tables); at++) {
+        GHashTableIter senders, messages;
+        gpointer value, trace;
+        bool later = at == 1;
+        if (!tables[at])
+            continue;
+        size_t each = MAX(SAVED_MESSAGES / MAX(g_hash_table_size(tables[at]), 1), 1);
+        g_hash_table_iter_init(&senders, tables[at]);
+        while (json_array_size(all) < SAVED_SENDERS && g_hash_table_iter_next(&senders, NULL, &value)) {
+            const RelayRefusal *refusal = value;
+            if (is_over(refusal) || !refusal->reply)
+                continue;
+            json_t *waiting = json_object();
+            g_hash_table_iter_init(&messages, refusal->waiting);
+            while (json_object_size(waiting) < each && g_hash_table_iter_next(&messages, &trace, &value))
+                json_object_set_new(waiting, trace, json_integer(((const WaitingMessage *)value)->last));
+            int64_t since = later ? earliest(refusal, INT64_MAX) : refusal->since;
+            json_array_append_new(all, json_pack("{ss ss sI si sb sb so}", "sender", refusal->sender, "reply",
+                                                 refusal->reply, "since", (json_int_t)since, "phase",
+                                                 (int)refusal->phase, "apart", refusal->apart, "later", later,
+                                                 "waiting", waiting));
+        }
+    }
     if (json_array_size(all) == 0)
         g_clear_pointer(&all, json_decref);
     return all;

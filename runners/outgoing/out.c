@@ -97,7 +97,6 @@ typedef struct Out {
     Routes *routes;
     GPtrArray *keys;        /* of DkimKey: they sign copies that differ */
     Reader reader;
-    Marks marks;
     Finish finish;
     GQueue held;        /* of Delivery, oldest first */
     GQueue over;        /* of Delivery: to be finished in the next turn */
@@ -346,7 +345,7 @@ static void on_finished(void *data, Batch *batch)
             due = MAX(due, clock_of_steady(destination_return_time(destination, clock_steady(), g_random_double())));
         delivery_wait_for(delivery, destination, due, destination->refused_at == 0);
     }
-    if (!marks_batch(&out->marks, batch, &error))
+    if (!marks_batch(&out->finish.marks, batch, &error))
         die("mark recipients", error);
     for (guint i = 0; i < batch->fates->len; i++) {
         const Fate *fate = &g_array_index(batch->fates, Fate, i);
@@ -480,7 +479,7 @@ static void claim(Out *out)
     size_t waiting = 0;
     for (guint i = 0; i < out->transports->len; i++)
         waiting += ((const Transport *)out->transports->pdata[i])->scheduler.waiting;
-    bool engaged = waiting > 0 || out->marks.syncing || connections_busy(out) > 0;
+    bool engaged = waiting > 0 || out->finish.marks.syncing || connections_busy(out) > 0;
     claims_begin(&out->claims, engaged && claims_count(&out->claims) >= ASIDE_MIN);
     if (claims_ready(&out->claims))
         adopt_claimed(out);
@@ -497,9 +496,9 @@ static void turn(Out *out)
         if (inbox_needs_start(out->inboxes[i]))
             child_stop();
     }
-    marks_sync_begin(&out->marks);
+    marks_sync_begin(&out->finish.marks);
     claim(out); /* meanwhile: it is felt by nobody yet */
-    if (!marks_sync_end(&out->marks, &error))
+    if (!marks_sync_end(&out->finish.marks, &error))
         die("sync", error);
     reader_refill(&out->reader, delivery_ends, out);
     for (guint i = 0; i < out->transports->len; i++) /* in turn, another one first each time */
@@ -639,9 +638,9 @@ static void one_round(Out *out)
 
     /* Results that come while the last sync would take are made safe with the ones at hand: one sync for all. Nothing
      * waits when nothing else is under way. */
-    int64_t gather_until = clock_monotonic() + MIN(out->marks.took, GATHER_MAX);
-    for (int64_t left;
-         out->marks.dirty->len > 0 && connections_busy(out) > 0 && (left = gather_until - clock_monotonic()) > 0;) {
+    int64_t gather_until = clock_monotonic() + MIN(out->finish.marks.took, GATHER_MAX);
+    for (int64_t left; out->finish.marks.dirty->len > 0 && connections_busy(out) > 0 &&
+                       (left = gather_until - clock_monotonic()) > 0;) {
         struct timeval rest = {.tv_usec = left};
         event_add(out->timer, &rest);
         event_base_loop(out->base, EVLOOP_ONCE);
@@ -706,7 +705,7 @@ static void leave(Out *out)
             die("put an entry back", error);
     }
     g_ptr_array_set_size(out->transports, 0);
-    if (!marks_sync(&out->marks, &error) || !hop_settle(out->hop, &error))
+    if (!marks_sync(&out->finish.marks, &error) || !hop_settle(out->hop, &error))
         die("settle", error);
 }
 
@@ -784,11 +783,6 @@ static void read_settings(Out *out)
     reader_init(&out->reader, config);
 }
 
-static void *find_route(void *data, const char *name)
-{
-    return transport_named(((const Out *)data)->transports, name);
-}
-
 /* Where type = mx asks, and who we are: mail that DNS sends back to us would never end. */
 static MxResolver *open_resolver(Out *out, GError **error)
 {
@@ -836,7 +830,7 @@ static bool open_transports(Out *out, GError **error)
     for (int i = 0; i < SOURCES; i++)
         inbox_bound_wait(out->inboxes[i], longest + WAIT_SLACK);
     out->standard = transport_named(out->transports, config_string(out->config, "out", "default_transport"));
-    out->routes = routes_new(out->config, find_route, out);
+    out->routes = routes_new(out->config, out->transports);
     out->reader.routes = out->routes;
     out->finish.laws = (RetryLaws){out->routes, &out->finish.backoff, varied};
     out->shared.alone = out->transports->len == 1 && out->standard->relay != NULL;
@@ -864,7 +858,6 @@ static bool open_spool(Out *out, GError **error)
     out->finish.spool = out->spool;
     out->finish.slice = out->slice;
     out->finish.hop = out->hop;
-    out->finish.marks = &out->marks;
     return true;
 }
 
@@ -877,7 +870,6 @@ static bool start(void *data, const Process *process, GError **error)
     out->asked = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     for (unsigned source = 0; source < SOURCES; source++)
         out->kept_back[source] = g_array_new(FALSE, FALSE, sizeof(Claim));
-    marks_init(&out->marks);
     claims_init(&out->claims);
     finish_init(&out->finish);
     out->child = process->child;
@@ -965,7 +957,6 @@ static void stop(void *data)
     g_clear_pointer(&out->spool, spool_free);
     finish_clear(&out->finish);
     g_clear_pointer(&out->keys, g_ptr_array_unref);
-    marks_clear(&out->marks);
 }
 
 int main(int argc, char **argv)

@@ -56,14 +56,14 @@ size_t pool_give_extra(const Pool *pool);
 
 typedef struct Routes Routes;
 
-/* Read the table from the configuration. find returns the transport of a name; routes_look() returns these pointers. */
-Routes *routes_new(const Config *config, void *(*find)(void *data, const char *name), void *data);
+/* Read the table from the configuration; transports (of Transport) outlive it. */
+Routes *routes_new(const Config *config, const GPtrArray *transports);
 void routes_free(Routes *routes);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Routes, routes_free)
 
 /* Return the transport of a domain, which is not NUL-terminated and of any case. NULL: it is not in the table, or
  * routes is NULL. */
-void *routes_look(const Routes *routes, const char *domain, size_t length);
+Transport *routes_look(const Routes *routes, const char *domain, size_t length);
 
 typedef struct Reader {
     Pool pool;

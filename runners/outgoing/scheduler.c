@@ -122,17 +122,13 @@ int64_t scheduler_wake(Scheduler *scheduler, int64_t now)
 
 /* --- jobs --------------------------------------------------------------- */
 
-static uint64_t rank_of(const GList *link)
-{
-    return link ? ((const Job *)link->data)->rank : 0;
-}
-
 /* job is in the list; gives it a rank between its neighbours', or new ranks to all, in the same order: so whatever is
  * sorted by them stays so. */
 static void give_rank(Scheduler *scheduler, Job *job)
 {
-    uint64_t before = rank_of(job->link.prev), rank = 0;
-    uint64_t after = job->link.next ? rank_of(job->link.next) : before + 2 * RANK_GAP;
+    const GList *prev = job->link.prev, *next = job->link.next;
+    uint64_t before = prev ? ((const Job *)prev->data)->rank : 0, rank = 0;
+    uint64_t after = next ? ((const Job *)next->data)->rank : before + 2 * RANK_GAP;
     if (after - before >= 2) {
         job->rank = before + (after - before) / 2;
         return;

@@ -20,7 +20,6 @@ typedef struct CrashOut {
     CrashWorld *world;
     Inbox *inboxes[SOURCES];
     Hop *hop;
-    Marks marks;
     Finish finish;
     GQueue held, over; /* of Delivery: all; those to be finished in the next turn */
     uint64_t sent;     /* to whom, since the last sync began */
@@ -28,7 +27,7 @@ typedef struct CrashOut {
 } CrashOut;
 
 /* Nobody has a transport here. */
-void *routes_look(const Routes *routes, const char *domain, size_t length)
+Transport *routes_look(const Routes *routes, const char *domain, size_t length)
 {
     (void)routes;
     (void)domain;
@@ -73,7 +72,6 @@ static void out_free(CrashOut *out)
     for (unsigned i = 0; i < SOURCES; i++)
         inbox_free(out->inboxes[i]);
     finish_clear(&out->finish);
-    marks_clear(&out->marks);
     g_free(out);
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CrashOut, out_free)
@@ -84,7 +82,6 @@ static CrashOut *out_new(CrashWorld *world, Slice slice)
     static const char *const queues[] = {[SOURCE_OUT] = "out", [SOURCE_RETRY] = RETRY_QUEUE};
     g_autoptr(CrashOut) out = g_new0(CrashOut, 1);
     out->world = world;
-    marks_init(&out->marks);
     finish_init(&out->finish);
     for (unsigned i = 0; i < G_N_ELEMENTS(queues); i++) {
         out->inboxes[i] = out->finish.inboxes[i] = crashworld_inbox(world, queues[i], slice);
@@ -93,7 +90,6 @@ static CrashOut *out_new(CrashWorld *world, Slice slice)
     }
     out->hop = out->finish.hop = hop_new(world->spool);
     out->finish.spool = world->spool;
-    out->finish.marks = &out->marks;
     out->finish.steps = g_new(int64_t, 1);
     *out->finish.steps = BACKOFF;
     out->finish.backoff = (Backoff){.lifetime_us = INT64_MAX, .steps = out->finish.steps, .count = 1};
@@ -193,7 +189,7 @@ static bool transact(CrashOut *out, Delivery *delivery, size_t recipients)
     while (batch->count < recipients && delivery_next(delivery, &recipient))
         batch_add(batch, &recipient);
     send_batch(out, batch);
-    bool sound = marks_batch(&out->marks, batch, NULL);
+    bool sound = marks_batch(&out->finish.marks, batch, NULL);
     batch_free(batch);
     look_for_end(out, delivery);
     return sound;
@@ -237,9 +233,9 @@ static bool turn(CrashOut *out, size_t limit)
             return false;
     if (before && !claim(out, limit))
         return false;
-    marks_sync_begin(&out->marks);
+    marks_sync_begin(&out->finish.marks);
     bool sound = before || claim(out, limit);
-    if (!marks_sync_end(&out->marks, NULL) || !sound)
+    if (!marks_sync_end(&out->finish.marks, NULL) || !sound)
         return false;
     settled(out);
     return true;
@@ -254,7 +250,7 @@ static bool leave(CrashOut *out)
     while ((link = g_queue_pop_head_link(&out->held)) != NULL)
         if (!finish_put_back(&out->finish, link->data, NULL))
             return false;
-    if (!marks_sync(&out->marks, NULL) || !hop_settle(out->hop, NULL))
+    if (!marks_sync(&out->finish.marks, NULL) || !hop_settle(out->hop, NULL))
         return false;
     settled(out);
     return true;

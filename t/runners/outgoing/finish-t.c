@@ -29,15 +29,8 @@ typedef struct World {
     Transport *relay, *shut;
     Destination *suspended; /* of shut */
     Routes *routes;
-    Marks marks;
     Finish finish;
 } World;
-
-static void *find_transport(void *data, const char *name)
-{
-    const World *world = data;
-    return strcmp(name, "shut") == 0 ? world->shut : world->relay;
-}
 
 static Transport *open_transport(World *world, const char *name)
 {
@@ -61,7 +54,6 @@ static void set_up(World *world, gconstpointer data)
     g_unlink(path);
     world->base = event_base_new();
     Finish *finish = &world->finish;
-    marks_init(&world->marks);
     finish_init(finish);
     finish->backoff = (Backoff){.min_us = 300 * CLOCK_SECOND, .max_us = 4000 * CLOCK_SECOND,
                                 .lifetime_us = 5 * 86400 * CLOCK_SECOND};
@@ -71,12 +63,14 @@ static void set_up(World *world, gconstpointer data)
     world->relay = open_transport(world, "relay");
     world->shut = open_transport(world, "shut");
     world->suspended = transport_find(world->shut, "shut", true);
-    world->routes = routes_new(world->config, find_transport, world);
+    g_autoptr(GPtrArray) transports = g_ptr_array_new();
+    g_ptr_array_add(transports, world->relay);
+    g_ptr_array_add(transports, world->shut);
+    world->routes = routes_new(world->config, transports);
     finish->laws = (RetryLaws){world->routes, &finish->backoff, false};
     finish->spool = world->fixture.spool;
     finish->slice = (Slice){0, 1};
     finish->hop = hop_new(world->fixture.spool);
-    finish->marks = &world->marks;
     static const char *const queues[SOURCES] = {[SOURCE_OUT] = "out", [SOURCE_RETRY] = "retry",
                                                 [SOURCE_NOTICE] = "notice"};
     for (int source = 0; source < SOURCES; source++)
@@ -91,7 +85,6 @@ static void tear_down(World *world, gconstpointer data)
     for (int source = 0; source < SOURCES; source++)
         inbox_free(world->finish.inboxes[source]);
     finish_clear(&world->finish);
-    marks_clear(&world->marks);
     routes_free(world->routes);
     transport_free(world->relay);
     transport_free(world->shut);
@@ -360,7 +353,7 @@ static Delivery *refused(World *world)
     batch_begin(batch);
     batch_set_rest(batch, &(SmtpResult){.verdict = SMTP_NEVER, .phase = SMTP_RCPT, .code = 550, .status = "5.1.1",
                                         .text = "550 no", .reply = "550 no"});
-    g_assert_true(marks_batch(&world->marks, batch, NULL));
+    g_assert_true(marks_batch(&world->finish.marks, batch, NULL));
     batch_free(batch);
     return delivery;
 }
@@ -372,7 +365,7 @@ static void marks_are_synced_before_it_waits(World *world, gconstpointer data)
     g_autoptr(GError) error = NULL;
     Delivery *delivery = refused(world);
     SyncedFile file = {.fd = entry_fd(delivery->entry)};
-    g_assert_true(marks_store_bounces(&world->marks, world->fixture.spool, &error));
+    g_assert_true(marks_store_bounces(&world->finish.marks, world->fixture.spool, &error));
     fs_set_hook(note_sync, &file);
     g_assert_true(finish_put_back(&world->finish, delivery, &error));
     fs_set_hook(NULL, NULL);
@@ -387,9 +380,9 @@ static void marks_are_synced(World *world, gconstpointer data)
     Delivery *delivery = refused(world);
     SyncedFile file = {.fd = entry_fd(delivery->entry)};
     fs_set_hook(note_sync, &file);
-    g_assert_true(marks_store_bounces(&world->marks, world->fixture.spool, &error));
+    g_assert_true(marks_store_bounces(&world->finish.marks, world->fixture.spool, &error));
     g_assert_cmpuint(file.times, ==, 0);
-    g_assert_true(marks_sync(&world->marks, &error) && marks_sync(&world->marks, &error));
+    g_assert_true(marks_sync(&world->finish.marks, &error) && marks_sync(&world->finish.marks, &error));
     fs_set_hook(NULL, NULL);
     g_assert_cmpuint(file.times, ==, 1);
     delivery_free(delivery);
