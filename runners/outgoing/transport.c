@@ -557,7 +557,7 @@ static void count(Destination *destination, const Batch *batch)
         const Fate *fate = &g_array_index(batch->fates, Fate, i);
         uint64_t *sum = fate->result.verdict == SMTP_SENT    ? &counts->sent
                         : fate->result.verdict == SMTP_LATER ? &counts->deferred
-                                                      : &counts->bounced;
+                                                             : &counts->bounced;
         *sum += fate->again ? 0 : fate->count;
         if (fate->result.verdict != SMTP_SENT) {
             g_free(destination->last_reply);
