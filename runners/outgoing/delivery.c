@@ -146,25 +146,6 @@ void delivery_wait_for(Delivery *delivery, Destination *destination, int64_t due
     destination->load.holders++;
 }
 
-static void add_offset(GHashTable **set, size_t offset)
-{
-    if (!*set)
-        *set = g_hash_table_new(NULL, NULL);
-    g_hash_table_add(*set, GSIZE_TO_POINTER(offset));
-}
-
-void delivery_lost(Delivery *delivery, size_t offset, bool in_doubt)
-{
-    add_offset(&delivery->lost, offset);
-    if (in_doubt)
-        add_offset(&delivery->doubtful, offset);
-}
-
-void delivery_spare(Delivery *delivery, size_t offset)
-{
-    add_offset(&delivery->spared, offset);
-}
-
 void delivery_free(Delivery *delivery)
 {
     if (!delivery)

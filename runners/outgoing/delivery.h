@@ -157,13 +157,6 @@ typedef struct Place {
 /* Note that recipients of the delivery wait for the destination until due. The later of two times counts. */
 void delivery_wait_for(Delivery *delivery, Destination *destination, int64_t due, bool tried);
 
-/* Note that the recipient at this offset failed because of us, or of our relay. */
-void delivery_spare(Delivery *delivery, size_t offset);
-
-/* Note that the connection was lost while the mail went to the recipient at this offset. in_doubt: the server had all
- * of it, and may have delivered it. */
-void delivery_lost(Delivery *delivery, size_t offset, bool in_doubt);
-
 /* Begin to deliver an entry, which is consumed; keys (of DkimKey) are borrowed. source is the index of its inbox
  * (finish.h). NULL, with FAIL_NEVER: the entry can never be delivered, and stays the caller's. */
 Delivery *delivery_new(Entry *entry, unsigned source, const GPtrArray *keys, GError **error);

@@ -276,6 +276,20 @@ static void add_bounce(Marks *marks, BounceDraft *bounce)
         g_ptr_array_add(marks->bounces, bounce);
 }
 
+static void add_offset(GHashTable **set, size_t offset)
+{
+    if (!*set)
+        *set = g_hash_table_new(NULL, NULL);
+    g_hash_table_add(*set, GSIZE_TO_POINTER(offset));
+}
+
+void marks_lost(Delivery *delivery, size_t offset, bool in_doubt)
+{
+    add_offset(&delivery->lost, offset);
+    if (in_doubt)
+        add_offset(&delivery->doubtful, offset);
+}
+
 bool marks_batch(Marks *marks, const Batch *batch, GError **error)
 {
     Delivery *delivery = batch->delivery;
@@ -297,9 +311,9 @@ bool marks_batch(Marks *marks, const Batch *batch, GError **error)
             bool broke_off = fate->result.connection && fate->result.code == 0 && fate->result.phase >= SMTP_MAIL;
             delivery->deferred++;
             if (destination->own && refusal_is_ours(fate))
-                delivery_spare(delivery, recipient->offset);
+                add_offset(&delivery->spared, recipient->offset);
             if (broke_off)
-                delivery_lost(delivery, recipient->offset, fate->result.in_doubt);
+                marks_lost(delivery, recipient->offset, fate->result.in_doubt);
         }
     }
     delivery->sent += sent->len;

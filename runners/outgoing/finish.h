@@ -105,6 +105,10 @@ bool finish_shunt(Finish *finish, Entry *entry, unsigned source, const GError *w
 /* Take in a batch that came back. False when a mark could not be written: the process must end. */
 bool marks_batch(Marks *marks, const Batch *batch, GError **error);
 
+/* Note that the connection was lost while the mail went to the recipient at this offset. in_doubt: the server had all
+ * of it, and may have delivered it. */
+void marks_lost(Delivery *delivery, size_t offset, bool in_doubt);
+
 /* Store all gathered bounces, and mark their recipients. If one cannot be stored, its recipients count as deferred.
  * False: a mark could not be written, and the process must end. */
 bool marks_store_bounces(Marks *marks, Spool *spool, GError **error);

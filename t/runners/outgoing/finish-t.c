@@ -285,7 +285,7 @@ static void who_is_given_up_does_not_wait(World *world, gconstpointer data)
     Recipient anne, bob;
     g_assert_true(entry_next_recipient(delivery->entry, 0, &anne));
     g_assert_true(entry_next_recipient(delivery->entry, anne.next, &bob));
-    delivery_lost(delivery, bob.offset, false);
+    marks_lost(delivery, bob.offset, false);
     end(world, delivery);
     g_assert_cmpuint(fixture_count(&world->fixture, "bounces", ".msg"), ==, 0);
     g_assert_cmpuint(fixture_count(&world->fixture, "retry", ".msg"), ==, 0);
@@ -589,7 +589,7 @@ static void test_given_up(PostTest *test, gconstpointer data)
     g_assert_null(warning_draft(&four_hours, test->delivery, true, NULL, ARRIVAL + 120 * HOUR));
     Recipient anne;
     g_assert_true(entry_next_recipient(test->delivery->entry, 0, &anne));
-    delivery_lost(test->delivery, anne.offset, false);
+    marks_lost(test->delivery, anne.offset, false);
     Draft *draft = warning_draft(&four_hours, test->delivery, true, NULL, ARRIVAL + 120 * HOUR);
     g_autofree char *octets = stored(test, draft, entries);
     g_assert_nonnull(strstr(octets, "Subject: Not delivered: mail of list test.example.com\r\n"));
@@ -601,7 +601,7 @@ static void test_given_up(PostTest *test, gconstpointer data)
     g_hash_table_add(held, GSIZE_TO_POINTER(anne.offset)); /* her destination is suspended: she waits on */
     g_assert_null(warning_draft(&four_hours, test->delivery, true, held, ARRIVAL + 120 * HOUR));
     hold_post(test, "", "test-bounces@example.com", false); /* a report of our own */
-    delivery_lost(test->delivery, anne.offset, true);
+    marks_lost(test->delivery, anne.offset, true);
     g_assert_null(warning_draft(&four_hours, test->delivery, true, NULL, ARRIVAL + 120 * HOUR));
 }
 
