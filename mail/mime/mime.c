@@ -307,6 +307,8 @@ static Delimiter read_part(MimeReader *reader, PartPlace place, const char *star
         part->end--;
         part->end -= part->end > part->body && part->end[-1] == '\r';
     }
+    /* But to the last part within, where that is the empty line behind a head. */
+    part->end = MAX(part->end, ((const MimePart *)reader->parts->pdata[reader->parts->len - 1])->end);
     if (opens && !reader->whole && part->next > 1 && part->next == reader->parts->len &&
         g_str_has_prefix(part->type, "multipart/")) {
         g_free(part->type);

@@ -404,6 +404,12 @@ static void test_unclosed(void)
         MIXED(PART("Content-Type: multipart/mixed; boundary=xy\r\n\r\n--xy\r\n" TEXT "--xy\r\n" EXE) PART(TEXT)),
         &rules, CONTENT_CHANGED, NULL);
     g_assert_cmpstr(inner, ==, MIXED(PART(TEXT) PART(TEXT)));
+    const char *blank = "Content-Type: multipart/mixed; boundary=xy\r\n\r\n--xy\r\n" EXE "--xy\r\n" TEXT "--xy\r\n" TEXT
+                        "--xy\r\n\r\n";
+    g_autofree char *mail = g_strconcat(HEADER "Content-Type: multipart/mixed; boundary=\"x\"\r\n\r\n" PART(TEXT) "--x\r\n",
+                                        blank, "--x--\r\n", NULL);
+    g_autofree char *once = filtered(mail, &rules, CONTENT_CHANGED, NULL);
+    g_assert_true(g_str_has_suffix(once, TEXT "--xy\r\n\r\n--x--\r\n"));
 }
 
 /* Nobody looks into parts that lie too deep, so they do not stay on a list that takes out files. */
