@@ -279,6 +279,11 @@ static bool is_further(const Field *field, void *data)
     return named && was_met;
 }
 
+size_t message_remove_further(Message *message, const char *name)
+{
+    return message_remove_if(message, is_further, &(Further){.name = name});
+}
+
 void message_set(Message *message, const char *name, const char *value)
 {
     size_t index = 0;
@@ -288,7 +293,7 @@ void message_set(Message *message, const char *name, const char *value)
     }
     Field field = make_field(message, name, value);
     g_array_index(message->fields, Field, index) = field;
-    message_remove_if(message, is_further, &(Further){.name = name});
+    message_remove_further(message, name);
 }
 
 GBytes *message_head(const Message *message)

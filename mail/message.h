@@ -72,6 +72,7 @@ bool field_is_content(const Field *field, void *data);
 void message_prepend(Message *message, const char *name, const char *value);
 void message_append(Message *message, const char *name, const char *value);
 size_t message_remove(Message *message, const char *name); /* all fields of that name; returns their number */
+size_t message_remove_further(Message *message, const char *name); /* all but the first of that name; likewise */
 /* Remove the fields for which unwanted() returns true; it is asked once for each, in order. Return how many were
  * removed. */
 typedef bool MessageUnwanted(const Field *field, void *data);

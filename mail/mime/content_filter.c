@@ -398,31 +398,6 @@ static bool strain(Filter *filter, Tree *tree, guint at)
 
 /* ---- the message ---- */
 
-typedef struct FirstOnly {
-    const char *name;
-    bool seen;
-} FirstOnly;
-
-static bool is_repeated(const Field *field, void *data)
-{
-    FirstOnly *first = data;
-    bool named = field_is(field, first->name), repeated = named && first->seen;
-    first->seen = first->seen || named;
-    return repeated;
-}
-
-/* The message as the filter sees it. Of several fields that say what the content is readers take one or another: the
- * first alone is left, so that they see the same. *fewer: there were more. */
-static GBytes *with_first_only(const Message *message, bool *fewer)
-{
-    g_autoptr(GBytes) octets = message_octets(message);
-    g_autoptr(Message) copy = message_new(octets);
-    FirstOnly type = {.name = "Content-Type"}, encoding = {.name = "Content-Transfer-Encoding"};
-    size_t types = message_remove_if(copy, is_repeated, &type);
-    *fewer = message_remove_if(copy, is_repeated, &encoding) + types > 0;
-    return *fewer ? message_octets(copy) : g_steal_pointer(&octets);
-}
-
 /* Does a text that was made, or decoded, hold a delimiter of the parts around it? Then there is a part now at which
  * nobody has looked. */
 static bool holds_refused(const ContentRules *rules, const GString *written)
@@ -438,9 +413,14 @@ static bool holds_refused(const ContentRules *rules, const GString *written)
 bool content_filter(Message *message, const ContentRules *rules, ContentResult *result, GPtrArray *removed,
                     GError **error)
 {
-    bool fewer;
     *result = CONTENT_KEPT;
-    g_autoptr(GBytes) octets = with_first_only(message, &fewer);
+    /* Of several fields that say what the content is readers take one or another: the first alone is left, so that they
+     * see the same. */
+    g_autoptr(GBytes) whole = message_octets(message);
+    g_autoptr(Message) copy = message_new(whole);
+    size_t further = message_remove_further(copy, "Content-Type");
+    further += message_remove_further(copy, "Content-Transfer-Encoding");
+    g_autoptr(GBytes) octets = message_octets(copy);
     g_auto(Tree) tree = {0};
     if (!tree_read(&tree, octets)) {
         if (!takes_out(rules))
@@ -465,7 +445,7 @@ bool content_filter(Message *message, const ContentRules *rules, ContentResult *
         return false;
     }
     g_autoptr(GString) written = g_string_new(NULL);
-    bool changed = stays && (fewer || tree.verdicts[0].changed);
+    bool changed = stays && (further > 0 || tree.verdicts[0].changed);
     if (changed)
         write_part(&tree, 0, written);
     if (!stays || (changed && holds_refused(rules, written))) {
