@@ -91,6 +91,7 @@ void file_names_add(GPtrArray *names, const char *field, const char *value)
     if (kind == G_N_ELEMENTS(fields))
         return;
     g_autofree char *line = unfold(value, false), *tight = unfold(value, true);
+    g_autofree char *decoded = strstr(line, "=?") ? header_decode(line) : NULL;
     if (kind >= 2)
         append_readings(names, g_strstrip(line), false);
     add_parameters(names, line, true);
@@ -98,6 +99,10 @@ void file_names_add(GPtrArray *names, const char *field, const char *value)
     if (strcmp(tight, line) != 0) {
         add_parameters(names, tight, false);
         add_rests(names, tight);
+    }
+    if (decoded && strcmp(decoded, line) != 0) { /* where encoded words hide a parameter */
+        add_parameters(names, decoded, false);
+        add_rests(names, decoded);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mail/charset.h"
+#include "mail/header.h"
 #include "mail/mime/parameter.h"
 #include "mail/transfer.h"
 
@@ -259,22 +260,32 @@ static bool holds_message(const MimeReader *reader, const MimePart *part)
     return reader->whole ? mime_is_message(part) && !mime_is_encoded(part) : g_strv_contains(kinds, part->type);
 }
 
-/* Sets what the fields of a part say, and returns its boundary, or NULL. */
-static char *read_fields(MimePart *part, bool digest)
+/* Reads what the fields of a part say. Returns its boundary, or NULL. */
+static char *read_fields(const MimeReader *reader, MimePart *part, bool digest)
 {
     MimeField fields[] = {MIME_FIELD("Content-Type"), MIME_FIELD("Content-Transfer-Encoding")};
     mime_fields(part->head, part->head_length, fields, G_N_ELEMENTS(fields));
-    g_autofree char *type = fields[0].value;
-    g_autoptr(ContentType) content = content_type_parse(type ? type : "");
+    g_autofree char *type = fields[0].value, *encoding = fields[1].value, *decoded = NULL;
+    /* Some readers decode encoded words here. RFC 2047 has none, so a type with one is no type to the others. */
+    if (reader->whole && encoding && strstr(encoding, "=?")) {
+        decoded = header_decode(encoding);
+        g_free(encoding);
+        encoding = g_steal_pointer(&decoded);
+    }
+    if (reader->whole && type && strstr(type, "=?"))
+        decoded = header_decode(type);
+    bool hidden = decoded && memmem(type, strcspn(type, ";"), "=?", 2);
+    g_autoptr(ContentType) content = content_type_parse(hidden ? decoded : type ? type : "");
     char *charset = content_type_first(content, "charset");
     part->charset = charset ? lower_all(charset) : g_strdup("");
-    part->encoding = fields[1].value ? first_word(fields[1].value) : g_strdup("");
+    part->encoding = encoding ? first_word(g_steal_pointer(&encoding)) : g_strdup("");
     const char *slash = strchr(content->type, '/');
     part->typed = slash > content->type && slash[1] != '\0';
     part->type = part->typed ? lower_all(g_strdup(content->type))
                              : g_strdup(!type && digest ? "message/rfc822" : "text/plain");
-    bool multipart = g_str_has_prefix(part->type, "multipart/");
-    g_autofree char *boundary = multipart ? content_type_first(content, "boundary") : NULL;
+    if (!g_str_has_prefix(part->type, "multipart/"))
+        return NULL;
+    g_autofree char *boundary = content_type_first(content, "boundary");
     return boundary && *g_strchomp(boundary) ? g_steal_pointer(&boundary) : NULL;
 }
 
@@ -291,7 +302,7 @@ static Delimiter read_part(MimeReader *reader, PartPlace place, const char *star
     part->body += part->head_length;
     if (part->head_length == 0 && head < reader->end)
         part->body += *head == '\n' ? 1 : *head == '\r' && head + 1 < reader->end && head[1] == '\n' ? 2 : 0;
-    g_autofree char *boundary = read_fields(part, place.digest);
+    g_autofree char *boundary = read_fields(reader, part, place.digest);
     bool message = !boundary && !part->inside && holds_message(reader, part);
     part->closed = (boundary || message) && place.level >= reader->deepest;
     bool opens = !part->closed && reader->parts->len < reader->most;

@@ -40,8 +40,8 @@ GPtrArray *mime_parts_most(const char *octets, size_t length, unsigned most);
 
 /* Return all parts, also those of messages within, for code that takes some out or changes them, and leaves the other
  * bytes. A message within that is encoded is not split, and each part keeps its type. A head goes on behind a line that
- * is no field where fields of the content follow, because some programs read on there. Return NULL when there are more
- * than MIME_ALL_PARTS. */
+ * is no field where fields of the content follow, because some programs read on there; and encoded words in a type or
+ * an encoding are decoded, as some programs do. Return NULL when there are more than MIME_ALL_PARTS. */
 #define MIME_ALL_PARTS 1000
 #define MIME_ALL_DEPTH 100
 GPtrArray *mime_parts_all(const char *octets, size_t length);

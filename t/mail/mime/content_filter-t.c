@@ -20,7 +20,7 @@
 
 static char *images[] = {(char *)"IMAGE", NULL}, *exes[] = {(char *)".exe", NULL}, *texts[] = {(char *)"text/plain",
        (char *)"multipart", NULL}, *pngs[] = {(char *)"png", NULL}, *mixed[] = {(char *)"multipart/mixed", NULL},
-       *only_image[] = {(char *)"image/png", NULL};
+       *htmls[] = {(char *)"text/html", NULL}, *only_image[] = {(char *)"image/png", NULL};
 
 /* Return what is left; g_free(). */
 static char *filtered(const char *text, const ContentRules *rules, ContentResult expected, const char *removed)
@@ -119,6 +119,8 @@ static void test_hidden_names(void)
         NAMED("FileName=\"x.\r\n exe\""),
         NAMED("x; name=x.exe"),
         NAMED("filename=\"a.txt;\" x; filename=\"b\\\".exe\""),
+        "Content-Type: =?utf-8?q?application/x=3B_name=3Dx=2Eexe?=\r\n\r\nMZ\r\n",
+        "Content-Disposition: attachment =?utf-8?q?=3B_filename=3D=22x=2Eexe=22?=\r\n\r\nMZ\r\n",
         "Content-Type: text/plain; name=x.exe\r\nContent-Disposition: attachment; filename=x.txt\r\n\r\nMZ\r\n",
         "Content-Type: text/plain; name*=utf-8''x.exe\r\nContent-Disposition: attachment; filename=x.txt\r\n\r\nMZ\r\n",
         "Content-Type: message/rfc822; name=x.exe\r\n\r\nSubject: x\r\n\r\nMZ\r\n",
@@ -238,6 +240,36 @@ static void test_two_types(void)
     g_assert_cmpstr(part, ==, HEADER TEXT);
     g_free(filtered(HEADER "Content-Type: image/gif\r\n" TEXT, &(ContentRules){.filter_types = images}, CONTENT_REFUSED,
                     NULL));
+}
+
+/* Some readers decode encoded words where there are none by the standard. */
+static void test_encoded_types(void)
+{
+    static const char *const types[] = {"=?utf-8?q?text/html?=", "=?us-ascii?B?dGV4dC9odG1s?=; charset=utf-8",
+                                        "text/=?utf-8?q?html?=", "=?utf-8?q?text?= =?utf-8?q?/html=3B_charset=3Dutf-8?="};
+    for (size_t at = 0; at < G_N_ELEMENTS(types); at++) {
+        g_autofree char *part = g_strconcat("Content-Type: ", types[at], "\r\n\r\n<p>one<br>two &amp; three</p>\r\n", NULL);
+        g_autofree char *mail = g_strconcat(HEADER "Content-Type: multipart/mixed; boundary=\"x\"\r\n\r\n" PART(TEXT) "--x\r\n",
+                                            part, "--x--\r\n", NULL);
+        g_autofree char *left = filtered(mail, &(ContentRules){.filter_types = htmls}, CONTENT_CHANGED, "text/html");
+        g_assert_cmpstr(left, ==, HEADER TEXT);
+        g_autofree char *whole = g_strconcat(HEADER, part, NULL);
+        g_free(filtered(whole, &(ContentRules){.filter_types = htmls}, CONTENT_REFUSED, NULL));
+        g_autofree char *text = filtered(whole, &(ContentRules){.html_to_text = true}, CONTENT_CHANGED, NULL);
+        g_assert_cmpstr(text, ==, HEADER "Content-Type: text/plain; charset=us-ascii\r\n\r\none\r\ntwo & three\r\n");
+    }
+    g_autofree char *parts = filtered(
+        MIXED(PART(TEXT) PART("Content-Type: =?utf-8?q?multipart/mixed=3B_boundary=3Dy?=\r\n\r\n--y\r\n" TEXT "--y\r\n" EXE
+                              "--y--\r\n")),
+        &(ContentRules){.filter_extensions = exes}, CONTENT_CHANGED, "application/octet-stream, Run.EXE");
+    g_assert_cmpstr(parts, ==, MIXED(PART(TEXT) PART(TEXT)));
+    const char *inner = "Content-Type: multipart/mixed; boundary=y\r\n\r\n--y\r\n" EXE "--y--\r\n";
+    g_autofree char *base64 = g_base64_encode((const guchar *)inner, strlen(inner));
+    g_autofree char *message = g_strconcat(HEADER "Content-Type: multipart/mixed; boundary=\"x\"\r\n\r\n" PART(TEXT) "--x\r\n"
+                                           "Content-Type: message/rfc822\r\n"
+                                           "Content-Transfer-Encoding: =?utf-8?q?base64?=\r\n\r\n", base64, "\r\n--x--\r\n", NULL);
+    g_autofree char *left = filtered(message, &(ContentRules){.filter_extensions = exes}, CONTENT_CHANGED, NULL);
+    g_assert_cmpstr(left, ==, HEADER TEXT);
 }
 
 /* Some readers go on behind a line that is no field. */
@@ -463,6 +495,7 @@ SUITE("content_filter")
     g_test_add_func("/content filter/encoded message", test_encoded_message);
     g_test_add_func("/content filter/too many parts", test_too_many_parts);
     g_test_add_func("/content filter/two types", test_two_types);
+    g_test_add_func("/content filter/encoded types", test_encoded_types);
     g_test_add_func("/content filter/broken head", test_broken_head);
     g_test_add_func("/content filter/refused", test_refused);
     g_test_add_func("/content filter/alternatives", test_alternatives);
