@@ -148,6 +148,8 @@ static const char *refusal(const ContentRules *rules, const MimePart *part)
         return "its type is one that the list does not take";
     if (rules->pass_types && *rules->pass_types && !is_named(rules->pass_types, main, type))
         return "its type is none that the list takes";
+    if (part->closed && takes_out(rules))
+        return "readers may find other parts in it than those that are looked at";
     g_autoptr(GPtrArray) names = names_of(head);
     return name_refusal(rules, names);
 }
@@ -369,7 +371,7 @@ static bool strain(Filter *filter, Tree *tree, guint at)
     const ContentRules *rules = filter->rules;
     const MimePart *part = part_at(tree, at);
     Verdict *verdict = &tree->verdicts[at];
-    if (refusal(rules, part) || (part->closed && takes_out(rules))) /* nobody sees what is in one that is closed */
+    if (refusal(rules, part))
         return note_removed(filter, part);
     if (g_str_has_prefix(part->type, "multipart/")) {
         /* Forbidden parts are removed here, too; but nothing is made prettier at the cost of a signature. */

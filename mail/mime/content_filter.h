@@ -7,7 +7,7 @@
  * changes; else the bytes of the parts that stay do not change, nor those between them. Parts are those of
  * mime_parts_all(), also in messages within the message. Of several fields Content-Type or Content-Transfer-Encoding of
  * a message only the first counts and stays. A part inside that has two types is taken out, and one that lies too
- * deep to be looked at.
+ * deep to be looked at, or that readers may split elsewhere: a multipart without a boundary, or with several.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -260,7 +260,8 @@ static bool holds_message(const MimeReader *reader, const MimePart *part)
     return reader->whole ? mime_is_message(part) && !mime_is_encoded(part) : g_strv_contains(kinds, part->type);
 }
 
-/* Reads what the fields of a part say. Returns its boundary, or NULL. */
+/* Reads what the fields of a part say. Returns its boundary; NULL: it has none, or readers do not agree about it, which
+ * closes a part for who decides by what is in a mail. */
 static char *read_fields(const MimeReader *reader, MimePart *part, bool digest)
 {
     MimeField fields[] = {MIME_FIELD("Content-Type"), MIME_FIELD("Content-Transfer-Encoding")};
@@ -286,7 +287,17 @@ static char *read_fields(const MimeReader *reader, MimePart *part, bool digest)
     if (!g_str_has_prefix(part->type, "multipart/"))
         return NULL;
     g_autofree char *boundary = content_type_first(content, "boundary");
-    return boundary && *g_strchomp(boundary) ? g_steal_pointer(&boundary) : NULL;
+    bool agreed = boundary && *g_strchomp(boundary);
+    if (reader->whole) {
+        g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+        g_autoptr(ContentType) other = content_type_parse(decoded ? decoded : "");
+        content_type_texts(content, "boundary", texts);
+        content_type_texts(other, "boundary", texts);
+        for (guint at = 0; agreed && at < texts->len; at++)
+            agreed = strcmp(g_strchomp(texts->pdata[at]), boundary) == 0;
+        part->closed = !agreed;
+    }
+    return agreed ? g_steal_pointer(&boundary) : NULL;
 }
 
 /* Reads the part whose head is at head, and those within it. Returns the delimiter that ends it. */
@@ -304,7 +315,7 @@ static Delimiter read_part(MimeReader *reader, PartPlace place, const char *star
         part->body += *head == '\n' ? 1 : *head == '\r' && head + 1 < reader->end && head[1] == '\n' ? 2 : 0;
     g_autofree char *boundary = read_fields(reader, part, place.digest);
     bool message = !boundary && !part->inside && holds_message(reader, part);
-    part->closed = (boundary || message) && place.level >= reader->deepest;
+    part->closed |= (boundary || message) && place.level >= reader->deepest;
     bool opens = !part->closed && reader->parts->len < reader->most;
     PartPlace within = {
         .level = place.level + 1, .inside = message, .digest = strcmp(part->type, "multipart/digest") == 0};

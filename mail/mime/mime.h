@@ -28,7 +28,7 @@ typedef struct MimePart {
     guint next;                            /* index of the first part behind this one and all within it */
     bool typed;                            /* it has a Content-Type of its own */
     bool inside; /* a mail inside a message/rfc822 part: `body` has all of it, and `type` is text/plain */
-    bool closed; /* it may hold parts, and lies too deep to be split */
+    bool closed; /* it may hold parts, and is not split: it lies too deep, or readers do not agree on its boundary */
 } MimePart;
 
 /* Return all parts in order, as an array of MimePart that frees them; g_ptr_array_unref(). The first is the mail
@@ -41,7 +41,8 @@ GPtrArray *mime_parts_most(const char *octets, size_t length, unsigned most);
 /* Return all parts, also those of messages within, for code that takes some out or changes them, and leaves the other
  * bytes. A message within that is encoded is not split, and each part keeps its type. A head goes on behind a line that
  * is no field where fields of the content follow, because some programs read on there; and encoded words in a type or
- * an encoding are decoded, as some programs do. Return NULL when there are more than MIME_ALL_PARTS. */
+ * an encoding are decoded, as some programs do. A multipart without a boundary, with an empty one or with two that
+ * differ is closed. Return NULL when there are more than MIME_ALL_PARTS. */
 #define MIME_ALL_PARTS 1000
 #define MIME_ALL_DEPTH 100
 GPtrArray *mime_parts_all(const char *octets, size_t length);

@@ -272,6 +272,44 @@ static void test_encoded_types(void)
     g_assert_cmpstr(left, ==, HEADER TEXT);
 }
 
+/* Readers do not agree where the parts of such a multipart begin: Python and Mutt split it at lines of two dashes where
+ * the boundary is empty, Alpine at "---" where there is none, and of two some take the first and some the last. */
+static void test_uncertain_boundaries(void)
+{
+    static const struct {
+        const char *parameters, *delimiter;
+    } odd[] = {{"; boundary=\"\"", "--"},
+               {"; boundary=\" \"", "--"},
+               {"; boundary=", "--"},
+               {"", "---"},
+               {"; boundary=a; boundary=b", "--b"},
+               {"; boundary=a; boundary=b", "--a"},
+               {"; boundary=a; boundary*=utf-8''b", "--b"},
+               {"; boundary=\"=?utf-8?q?b?=\"", "--b"},
+               {"; boundary=a =?utf-8?q?=3B_boundary=3Db?=", "--b"}};
+    const ContentRules rules = {.filter_extensions = exes};
+    for (size_t at = 0; at < G_N_ELEMENTS(odd); at++) {
+        g_autofree char *inner = g_strdup_printf(
+            "Content-Type: multipart/mixed%s\r\n\r\n%s\r\n" TEXT "%s\r\n" EXE "%s--\r\n", odd[at].parameters,
+            odd[at].delimiter, odd[at].delimiter, odd[at].delimiter);
+        g_autofree char *whole = g_strconcat(HEADER, inner, NULL);
+        g_autofree char *mail = g_strconcat(
+            HEADER "Content-Type: multipart/mixed; boundary=\"x\"\r\n\r\n" PART(TEXT) "--x\r\n", inner, "--x--\r\n",
+            NULL);
+        g_test_message("%s", odd[at].parameters);
+        g_free(filtered(
+            whole, &rules, CONTENT_REFUSED,
+            "The message is multipart/mixed: readers may find other parts in it than those that are looked at."));
+        g_free(filtered(whole, &(ContentRules){.collapse_alternatives = true}, CONTENT_KEPT, ""));
+        g_autofree char *left = filtered(mail, &rules, CONTENT_CHANGED, "multipart/mixed");
+        g_assert_cmpstr(left, ==, HEADER TEXT);
+    }
+    g_free(filtered(HEADER
+                    "Content-Type: multipart/mixed; boundary*0=\"a b\"; boundary*1*=%20c; boundary=\"a b c \"\r\n\r\n"
+                    "--a b c\r\n" TEXT "--a b c--\r\n",
+                    &rules, CONTENT_KEPT, ""));
+}
+
 /* Some readers go on behind a line that is no field. */
 static void test_broken_head(void)
 {
@@ -496,6 +534,7 @@ SUITE("content_filter")
     g_test_add_func("/content filter/too many parts", test_too_many_parts);
     g_test_add_func("/content filter/two types", test_two_types);
     g_test_add_func("/content filter/encoded types", test_encoded_types);
+    g_test_add_func("/content filter/uncertain boundaries", test_uncertain_boundaries);
     g_test_add_func("/content filter/broken head", test_broken_head);
     g_test_add_func("/content filter/refused", test_refused);
     g_test_add_func("/content filter/alternatives", test_alternatives);
