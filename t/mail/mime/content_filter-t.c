@@ -245,12 +245,15 @@ static void test_two_types(void)
 /* Some readers decode encoded words where there are none by the standard. */
 static void test_encoded_types(void)
 {
-    static const char *const types[] = {"=?utf-8?q?text/html?=", "=?us-ascii?B?dGV4dC9odG1s?=; charset=utf-8",
-                                        "text/=?utf-8?q?html?=", "=?utf-8?q?text?= =?utf-8?q?/html=3B_charset=3Dutf-8?="};
+    static const char *const types[] = {
+        "=?utf-8?q?text/html?=", "=?us-ascii?B?dGV4dC9odG1s?=; charset=utf-8",
+        "text/=?utf-8?q?html?=", "=?utf-8?q?text?= =?utf-8?q?/html=3B_charset=3Dutf-8?="};
     for (size_t at = 0; at < G_N_ELEMENTS(types); at++) {
-        g_autofree char *part = g_strconcat("Content-Type: ", types[at], "\r\n\r\n<p>one<br>two &amp; three</p>\r\n", NULL);
-        g_autofree char *mail = g_strconcat(HEADER "Content-Type: multipart/mixed; boundary=\"x\"\r\n\r\n" PART(TEXT) "--x\r\n",
-                                            part, "--x--\r\n", NULL);
+        g_autofree char *part = g_strconcat("Content-Type: ", types[at], "\r\n\r\n<p>one<br>two &amp; three</p>\r\n",
+                                            NULL);
+        g_autofree char *mail = g_strconcat(
+            HEADER "Content-Type: multipart/mixed; boundary=\"x\"\r\n\r\n" PART(TEXT) "--x\r\n", part, "--x--\r\n",
+            NULL);
         g_autofree char *left = filtered(mail, &(ContentRules){.filter_types = htmls}, CONTENT_CHANGED, "text/html");
         g_assert_cmpstr(left, ==, HEADER TEXT);
         g_autofree char *whole = g_strconcat(HEADER, part, NULL);
@@ -259,15 +262,17 @@ static void test_encoded_types(void)
         g_assert_cmpstr(text, ==, HEADER "Content-Type: text/plain; charset=us-ascii\r\n\r\none\r\ntwo & three\r\n");
     }
     g_autofree char *parts = filtered(
-        MIXED(PART(TEXT) PART("Content-Type: =?utf-8?q?multipart/mixed=3B_boundary=3Dy?=\r\n\r\n--y\r\n" TEXT "--y\r\n" EXE
-                              "--y--\r\n")),
+        MIXED(PART(TEXT) PART("Content-Type: =?utf-8?q?multipart/mixed=3B_boundary=3Dy?=\r\n\r\n--y\r\n" TEXT
+                              "--y\r\n" EXE "--y--\r\n")),
         &(ContentRules){.filter_extensions = exes}, CONTENT_CHANGED, "application/octet-stream, Run.EXE");
     g_assert_cmpstr(parts, ==, MIXED(PART(TEXT) PART(TEXT)));
     const char *inner = "Content-Type: multipart/mixed; boundary=y\r\n\r\n--y\r\n" EXE "--y--\r\n";
     g_autofree char *base64 = g_base64_encode((const guchar *)inner, strlen(inner));
-    g_autofree char *message = g_strconcat(HEADER "Content-Type: multipart/mixed; boundary=\"x\"\r\n\r\n" PART(TEXT) "--x\r\n"
-                                           "Content-Type: message/rfc822\r\n"
-                                           "Content-Transfer-Encoding: =?utf-8?q?base64?=\r\n\r\n", base64, "\r\n--x--\r\n", NULL);
+    g_autofree char *message = g_strconcat(HEADER "Content-Type: multipart/mixed; boundary=\"x\"\r\n\r\n" PART(
+                                               TEXT) "--x\r\n"
+                                                     "Content-Type: message/rfc822\r\n"
+                                                     "Content-Transfer-Encoding: =?utf-8?q?base64?=\r\n\r\n",
+                                           base64, "\r\n--x--\r\n", NULL);
     g_autofree char *left = filtered(message, &(ContentRules){.filter_extensions = exes}, CONTENT_CHANGED, NULL);
     g_assert_cmpstr(left, ==, HEADER TEXT);
 }
@@ -476,8 +481,8 @@ static void test_unclosed(void)
     g_assert_cmpstr(inner, ==, MIXED(PART(TEXT) PART(TEXT)));
     const char *blank = "Content-Type: multipart/mixed; boundary=xy\r\n\r\n--xy\r\n" EXE "--xy\r\n" TEXT "--xy\r\n" TEXT
                         "--xy\r\n\r\n";
-    g_autofree char *mail = g_strconcat(HEADER "Content-Type: multipart/mixed; boundary=\"x\"\r\n\r\n" PART(TEXT) "--x\r\n",
-                                        blank, "--x--\r\n", NULL);
+    g_autofree char *mail = g_strconcat(
+        HEADER "Content-Type: multipart/mixed; boundary=\"x\"\r\n\r\n" PART(TEXT) "--x\r\n", blank, "--x--\r\n", NULL);
     g_autofree char *once = filtered(mail, &rules, CONTENT_CHANGED, NULL);
     g_assert_true(g_str_has_suffix(once, TEXT "--xy\r\n\r\n--x--\r\n"));
 }
