@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "mail/message.h"
-#include "mail/text/base_subject.h"
 #include "mail/text/readable.h"
+#include "mail/text/subject.h"
 
 #define SECONDS_MAX INT64_C(9999999999)
 

@@ -14,7 +14,7 @@
 #include "mail/date.h"
 #include "mail/header.h"
 #include "mail/message.h"
-#include "mail/text/base_subject.h"
+#include "mail/text/subject.h"
 
 #define BATCH 1000           /* pages of one transaction */
 #define ZONE_MAX (26 * 3600) /* seconds between two zones */

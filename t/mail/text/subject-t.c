@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "mail/text/base_subject.h"
+#include "mail/text/subject.h"
 #include "t/suite.h"
 
 #include <glib.h>
@@ -50,7 +50,7 @@ static void long_ones_take_no_time(void)
     g_assert_true(reply);
 }
 
-SUITE("base_subject")
+SUITE("subject")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/base_subject/takes away what the RFC says", takes_away_what_the_rfc_says);
