@@ -28,57 +28,25 @@ static void decoded_clear(Decoded *decoded)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Decoded, decoded_clear)
 
-static void add_octet(Decoded *decoded, char octet, size_t place)
-{
-    g_string_append_c(decoded->text, octet);
-    g_array_append_val(decoded->places, place);
-}
-
-static void decode_quoted(const char *body, size_t length, Decoded *decoded)
-{
-    for (const char *at = body, *end = body + length; at < end;) {
-        size_t place = (size_t)(at - body);
-        int octet = transfer_take_quoted(&at, end);
-        if (octet >= 0)
-            add_octet(decoded, (char)octet, place);
-    }
-}
-
-static bool is_base64(const MimePart *part)
-{
-    return g_str_equal(part->encoding, "base64");
-}
-
 /* At most so many bytes of it, except where they must be written anew. */
 static void decode(const MimePart *part, size_t most, Decoded *decoded)
 {
     size_t length = MIN(part->body_length, most);
     *decoded = (Decoded){g_string_new(NULL), g_array_new(FALSE, FALSE, sizeof(size_t))};
-    if (is_base64(part)) {
+    if (g_str_equal(part->encoding, "base64")) {
         transfer_decode_base64(part->body, part->body_length, decoded->text);
         return;
     }
-    if (g_str_equal(part->encoding, "quoted-printable"))
-        decode_quoted(part->body, length, decoded);
-    else
-        for (size_t at = 0; at < length; at++)
-            add_octet(decoded, part->body[at], at);
-    g_array_append_val(decoded->places, length);
-}
-
-/* The part's raw body without the bytes of its text from start to end. */
-static void append_without(const MimePart *part, const Decoded *decoded, size_t start, size_t end, GString *out)
-{
-    if (!is_base64(part)) {
-        size_t first = g_array_index(decoded->places, size_t, start);
-        size_t behind = g_array_index(decoded->places, size_t, end);
-        g_string_append_len(out, part->body, (gssize)first);
-        g_string_append_len(out, part->body + behind, (gssize)(part->body_length - behind));
-        return;
+    bool quoted = g_str_equal(part->encoding, "quoted-printable");
+    for (const char *at = part->body, *end = at + length; at < end;) {
+        size_t place = (size_t)(at - part->body);
+        int octet = quoted ? transfer_take_quoted(&at, end) : (unsigned char)*at++;
+        if (octet < 0)
+            continue;
+        g_string_append_c(decoded->text, (char)octet);
+        g_array_append_val(decoded->places, place);
     }
-    g_autoptr(GString) left = g_string_new_len(decoded->text->str, (gssize)decoded->text->len);
-    g_string_erase(left, (gssize)start, (gssize)(end - start));
-    transfer_encode(out, "base64", left->str, left->len, "\r\n");
+    g_array_append_val(decoded->places, length);
 }
 
 /* ---- finding it ---- */
@@ -100,19 +68,6 @@ static char *read_line(const char *text, size_t length, size_t *end)
         return g_strstrip(g_strndup(colon + 1, (size_t)((feed ? feed : text + length) - colon - 1)));
     }
     return NULL;
-}
-
-/* The first line that is not empty, if it is such a line. */
-static char *find_first_line(const Decoded *decoded, size_t *start, size_t *end)
-{
-    const char *text = decoded->text->str;
-    size_t length = decoded->text->len;
-    *start = 0;
-    while (*start < length && strchr(" \t\r\n", text[*start]))
-        ++*start;
-    char *password = read_line(text + *start, length - *start, end);
-    *end += *start;
-    return password;
 }
 
 /* "Approved:" and, behind blanks, tags or entities, the password in an HTML or another text part. */
@@ -153,9 +108,18 @@ static void apply(Message *message, const char *whole, size_t length, size_t hea
     const char *done = whole + head;
     for (unsigned at = 0; at < cuts->len; at++) {
         const Cut *cut = &g_array_index(cuts, Cut, at);
-        g_string_append_len(body, done, cut->part->body - done);
-        append_without(cut->part, &cut->decoded, cut->start, cut->end, body);
-        done = cut->part->body + cut->part->body_length;
+        const MimePart *part = cut->part;
+        if (g_str_equal(part->encoding, "base64")) {
+            g_autoptr(GString) left = g_string_new_len(cut->decoded.text->str, (gssize)cut->decoded.text->len);
+            g_string_erase(left, (gssize)cut->start, (gssize)(cut->end - cut->start));
+            g_string_append_len(body, done, part->body - done);
+            transfer_encode(body, "base64", left->str, left->len, "\r\n");
+            done = part->body + part->body_length;
+        } else {
+            const char *from = part->body + g_array_index(cut->decoded.places, size_t, cut->start);
+            g_string_append_len(body, done, from - done);
+            done = part->body + g_array_index(cut->decoded.places, size_t, cut->end);
+        }
     }
     g_string_append_len(body, done, whole + length - done);
     g_autoptr(GBytes) octets = g_string_free_to_bytes(g_steal_pointer(&body));
@@ -190,7 +154,12 @@ static char *take_from_body(Message *message, const char *known)
     g_autofree char *found = NULL;
     if (first) {
         decode(first, FIRST_MAX, &cut.decoded);
-        found = find_first_line(&cut.decoded, &cut.start, &cut.end);
+        /* The first line that is not empty. */
+        const GString *text = cut.decoded.text;
+        while (cut.start < text->len && strchr(" \t\r\n", text->str[cut.start]))
+            cut.start++;
+        found = read_line(text->str + cut.start, text->len - cut.start, &cut.end);
+        cut.end += cut.start;
         if (!found)
             cut_clear(&cut);
     }

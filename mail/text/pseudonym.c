@@ -43,13 +43,6 @@ static bool begins(const char *text, const char *at, const char *joint)
     return !is_local(at[-1]) || (*joint == '=' && at[-1] == '=');
 }
 
-/* Is the end of a domain at `at`? A dot may end a sentence. */
-static bool ends(const char *at, const char *end)
-{
-    return at == end || !(g_ascii_isalnum(*at) || *at == '-' || *at == '_' || (*at & 0x80) ||
-                          (*at == '.' && at + 1 < end && g_ascii_isalnum(at[1])));
-}
-
 static bool has(const char *at, const char *end, const char *wanted, size_t length)
 {
     return (size_t)(end - at) >= length && g_ascii_strncasecmp(at, wanted, length) == 0;
@@ -63,22 +56,18 @@ static const char *match(const Pseudonym *names, const char *text, const char *a
     if (!has(at, end, names->address, local))
         return NULL;
     for (size_t i = 0; i < G_N_ELEMENTS(joints); i++) {
-        const char *host = at + local + strlen(joints[i]);
-        if (!has(at + local, end, joints[i], strlen(joints[i])) || !has(host, end, sign + 1, domain) ||
-            !ends(host + domain, end) || !begins(text, at, joints[i]))
+        const char *host = at + local + strlen(joints[i]), *next = host + domain;
+        if (!has(at + local, end, joints[i], strlen(joints[i])) || !has(host, end, sign + 1, domain))
             continue;
-        *behind = host + domain;
+        bool longer = next < end &&
+                      (g_ascii_isalnum(*next) || *next == '-' || *next == '_' || (*next & 0x80) ||
+                       (*next == '.' && next + 1 < end && g_ascii_isalnum(next[1]))); /* else a full stop */
+        if (longer || !begins(text, at, joints[i]))
+            continue;
+        *behind = next;
         return joints[i];
     }
     return NULL;
-}
-
-static void append_pseudonym(const Pseudonym *names, const char *joint, GString *out)
-{
-    const char *sign = strrchr(names->pseudonym, '@');
-    g_string_append_len(out, names->pseudonym, sign - names->pseudonym);
-    g_string_append(out, joint);
-    g_string_append(out, sign + 1);
 }
 
 size_t pseudonym_text(const Pseudonym *names, const char *text, size_t length, GString *out)
@@ -93,8 +82,12 @@ size_t pseudonym_text(const Pseudonym *names, const char *text, size_t length, G
             continue;
         }
         append(out, done, (size_t)(at - done));
-        if (out)
-            append_pseudonym(names, joint, out);
+        if (out) {
+            const char *sign = strrchr(names->pseudonym, '@');
+            g_string_append_len(out, names->pseudonym, sign - names->pseudonym);
+            g_string_append(out, joint);
+            g_string_append(out, sign + 1);
+        }
         at = done = behind;
         count++;
     }
@@ -160,22 +153,6 @@ static size_t append_words(const Pseudonym *names, const char *value, size_t len
     return count + pseudonym_text(names, done, (size_t)(end - done), out);
 }
 
-/* The line end of a field. */
-static const char *line_end(const char *field, size_t length)
-{
-    bool feed = length > 0 && field[length - 1] == '\n';
-    return !feed ? "" : length > 1 && field[length - 2] == '\r' ? "\r\n" : "\n";
-}
-
-/* header_encode() folds with CRLF. */
-static void append_value(GString *out, const char *value, const char *end)
-{
-    for (; *value; value++)
-        if (*value != '\r' || end[0] == '\r')
-            g_string_append_c(out, *value);
-    g_string_append(out, end);
-}
-
 static size_t append_field(const Pseudonym *names, const char *field, size_t length, GString *out)
 {
     static const char *const ids[] = {"Message-ID", "In-Reply-To", "References", "Resent-Message-ID", NULL};
@@ -190,7 +167,8 @@ static size_t append_field(const Pseudonym *names, const char *field, size_t len
     size_t value_length = length - name - 1;
     g_autofree char *value = g_strndup(colon + 1, value_length), *text = header_decode(value);
     size_t count = pseudonym_text(names, text, strlen(text), NULL);
-    const char *end = line_end(field, length);
+    bool feed = length > 0 && field[length - 1] == '\n', crlf = feed && length > 1 && field[length - 2] == '\r';
+    const char *end = crlf ? "\r\n" : feed ? "\n" : "";
     if (count > 0 && out && is_one_of(people, field, name) && is_single(value)) {
         g_string_append_len(out, field, (gssize)name);
         g_string_append_printf(out, ": <%s>%s", names->pseudonym, end);
@@ -202,29 +180,14 @@ static size_t append_field(const Pseudonym *names, const char *field, size_t len
         g_autofree char *encoded = header_encode(g_strstrip(other->str), name + 2);
         append(out, field, name);
         append(out, ": ", 2);
-        if (out)
-            append_value(out, encoded, end);
+        for (const char *at = encoded; out && *at; at++)
+            if (*at != '\r' || crlf) /* header_encode() folds with CRLF */
+                g_string_append_c(out, *at);
+        append(out, end, strlen(end));
         return count;
     }
     append(out, field, name + 1);
     return append_words(names, colon + 1, value_length, out);
-}
-
-/* Fields, and the empty line behind them. */
-static size_t append_head(const Pseudonym *names, const char *head, size_t length, GString *out)
-{
-    size_t count = 0;
-    const char *end = head + length;
-    for (const char *field = head; field < end;) {
-        const char *next = field;
-        do {
-            const char *feed = memchr(next, '\n', (size_t)(end - next));
-            next = feed ? feed + 1 : end;
-        } while (next < end && (*next == ' ' || *next == '\t'));
-        count += append_field(names, field, (size_t)(next - field), out);
-        field = next;
-    }
-    return count;
 }
 
 /* ---- body ---- */
@@ -262,7 +225,15 @@ static size_t append_mail(const Pseudonym *names, const char *octets, size_t len
         const char *end = part->body + part->body_length;
         bool holds = next && !next->inside && next->head >= part->body && next->head < end;
         count += pseudonym_text(names, done, (size_t)(part->head - done), out);
-        count += append_head(names, part->head, (size_t)(part->body - part->head), out);
+        for (const char *field = part->head; field < part->body;) { /* the empty line behind them is one, too */
+            const char *behind = field;
+            do {
+                const char *feed = memchr(behind, '\n', (size_t)(part->body - behind));
+                behind = feed ? feed + 1 : part->body;
+            } while (behind < part->body && (*behind == ' ' || *behind == '\t'));
+            count += append_field(names, field, (size_t)(behind - field), out);
+            field = behind;
+        }
         done = part->body;
         if (holds)
             continue;

@@ -84,22 +84,17 @@ char *reply_subject(const Message *message)
     }
 }
 
-/* Puts a quoted line in the place of what an HTML mail quotes, so that it is known for what it is without its tags. */
-static void mark_quotes(GString *html)
+/* The text of a text/plain part. Lines that the program broke are joined (RFC 3676); those of quoted text stay as they
+ * are. */
+static GString *plain_text(const MimePart *part)
 {
-    g_autofree char *lower = g_ascii_strdown(html->str, (gssize)html->len);
-    const char *start = strstr(lower, "<blockquote"), *end = start ? g_strrstr(start, "</blockquote>") : NULL;
-    if (!start)
-        return;
-    size_t from = (size_t)(start - lower);
-    g_string_erase(html, (gssize)from, end ? (gssize)(end - start) : -1);
-    g_string_insert(html, (gssize)from, "<br>&gt; <br>");
-}
-
-/* Join the lines that the program broke (RFC 3676); those of quoted text stay as they are. drop_blank: the blank at
- * which a line was broken is not part of the text (DelSp=yes). */
-static GString *unflow(GString *text, bool drop_blank)
-{
+    g_autofree char *field = mime_field(part->head, part->head_length, "Content-Type");
+    g_autoptr(ContentType) type = content_type_parse(field ? field : "");
+    g_autofree char *format = content_type_first(type, "format"), *delsp = content_type_first(type, "delsp");
+    GString *text = mime_text(part, REPLY_TEXT_MAX);
+    if (!format || g_ascii_strcasecmp(format, "flowed") != 0)
+        return text;
+    bool drop_blank = delsp && g_ascii_strcasecmp(delsp, "yes") == 0; /* at which a line was broken */
     GString *joined = g_string_sized_new(text->len);
     g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
     for (char **line = lines; *line; line++) {
@@ -113,18 +108,6 @@ static GString *unflow(GString *text, bool drop_blank)
     }
     g_string_free(text, TRUE);
     return joined;
-}
-
-/* The text of a text/plain part, with its lines joined where they are flowed. */
-static GString *plain_text(const MimePart *part)
-{
-    g_autofree char *field = mime_field(part->head, part->head_length, "Content-Type");
-    g_autoptr(ContentType) type = content_type_parse(field ? field : "");
-    g_autofree char *format = content_type_first(type, "format"), *delsp = content_type_first(type, "delsp");
-    GString *text = mime_text(part, REPLY_TEXT_MAX);
-    if (!format || g_ascii_strcasecmp(format, "flowed") != 0)
-        return text;
-    return unflow(text, delsp && g_ascii_strcasecmp(delsp, "yes") == 0);
 }
 
 GString *reply_text(GBytes *message)
@@ -144,11 +127,15 @@ GString *reply_text(GBytes *message)
     }
     if (!html)
         return NULL;
-    GString *raw = mime_text(html, REPLY_TEXT_MAX);
-    mark_quotes(raw);
-    GString *text = mime_strip_html(raw);
-    g_string_free(raw, TRUE);
-    return text;
+    g_autoptr(GString) raw = mime_text(html, REPLY_TEXT_MAX);
+    /* A quoted line in the place of what the mail quotes, so that it is known for what it is without its tags. */
+    g_autofree char *lower = g_ascii_strdown(raw->str, (gssize)raw->len);
+    const char *start = strstr(lower, "<blockquote"), *end = start ? g_strrstr(start, "</blockquote>") : NULL;
+    if (start) {
+        g_string_erase(raw, start - lower, end ? (gssize)(end - start) : -1);
+        g_string_insert(raw, start - lower, "<br>&gt; <br>");
+    }
+    return mime_strip_html(raw);
 }
 
 /* ---- lines ---- */
@@ -310,18 +297,6 @@ static bool unwrap(char *text)
     return false;
 }
 
-static bool unwrap_words(char **text)
-{
-    bool changed = false;
-    g_auto(GStrv) words = g_strsplit(*text, " ", -1);
-    for (char **word = words; *word; word++)
-        while (unwrap(*word))
-            changed = true;
-    g_free(*text);
-    *text = g_strjoinv(" ", words);
-    return changed;
-}
-
 static bool drop_bullet(char *text)
 {
     static const char *const bullets[] = {"- ", "* ", "+ ", "• ", "· ", "‣ ", "▪ ", "– ", "— "};
@@ -364,8 +339,17 @@ char *reply_command(const char *line)
         if (g_unichar_type(g_utf8_get_char(at)) != G_UNICODE_FORMAT)
             g_string_append_unichar(shown, g_utf8_get_char(at));
     char *text = g_string_free(shown, FALSE);
-    do
-        g_strstrip(text);
-    while (drop_end(text) || unwrap_words(&text) || drop_bullet(text) || unwrap(text));
+    for (bool changed = true; changed;) {
+        changed = drop_end(g_strstrip(text));
+        if (changed)
+            continue;
+        g_auto(GStrv) words = g_strsplit(text, " ", -1);
+        for (char **word = words; *word; word++)
+            while (unwrap(*word))
+                changed = true;
+        g_free(text);
+        text = g_strjoinv(" ", words);
+        changed = changed || drop_bullet(text) || unwrap(text);
+    }
     return text;
 }

@@ -75,16 +75,6 @@ size_t template_list_values(const TemplateList *list, TemplateValue values[TEMPL
     return G_N_ELEMENTS(all);
 }
 
-/* Once a value that was filled in already is left out, the log says where. */
-static void tell_left_out(const char *text, const TemplateValue *values, const TemplateValue *value)
-{
-    const TemplateValue *list = find(values, "list_id", strlen("list_id"));
-    g_autofree char *start = g_strndup(text, MIN(strcspn(text, "\r\n"), 60)), *valid = g_utf8_make_valid(start, -1);
-    log_warn("list=%s a text that begins \"%s\" has $%s too often: repeated values may have %d bytes in all, and "
-             "further ones are left out",
-             list && list->value ? list->value : "-", valid, value->name, TEMPLATE_REPEATED_MAX);
-}
-
 char *template_fill(const char *text, const TemplateValue *values)
 {
     GString *filled = g_string_new(NULL);
@@ -106,11 +96,17 @@ char *template_fill(const char *text, const TemplateValue *values)
             const char *own = value->value ? value->value : "";
             size_t octets = strlen(own);
             bool first = g_hash_table_add(seen, (void *)own);
-            if (first || octets <= room)
+            if (first || octets <= room) {
                 g_string_append_len(filled, own, (gssize)octets);
-            else if (!told)
-                tell_left_out(text, values, value);
-            told = told || (!first && octets > room);
+            } else if (!told) {
+                const TemplateValue *list = find(values, "list_id", strlen("list_id"));
+                g_autofree char *start = g_strndup(text, MIN(strcspn(text, "\r\n"), 60));
+                g_autofree char *valid = g_utf8_make_valid(start, -1);
+                log_warn("list=%s a text that begins \"%s\" has $%s too often: repeated values may have %d bytes in "
+                         "all, and further ones are left out",
+                         list && list->value ? list->value : "-", valid, value->name, TEMPLATE_REPEATED_MAX);
+                told = true;
+            }
             room -= first || octets > room ? 0 : octets;
             at = end;
         } else {

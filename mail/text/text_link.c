@@ -28,19 +28,9 @@ static bool is_letter(const char *at)
     return g_unichar_isalnum(character) || g_unichar_ismark(character);
 }
 
-static bool is_url_character(const char *at)
-{
-    return is_beyond_ascii(at) ? is_letter(at) : *at > ' ' && *at != 0x7f && !strchr("<>\"`{}|\\^", *at);
-}
-
 static bool is_local_character(const char *at)
 {
     return is_letter(at) || (!is_beyond_ascii(at) && *at && strchr("._%+-=&~'", *at));
-}
-
-static bool is_domain_character(const char *at)
-{
-    return is_letter(at) || *at == '-' || *at == '.' || *at == '_';
 }
 
 /* ---- addresses ---- */
@@ -49,7 +39,7 @@ static bool is_domain_character(const char *at)
 static const char *domain_end(const char *at, const char *end)
 {
     const char *last = at, *dot = NULL;
-    while (last < end && last - at <= DOMAIN_MAX && is_domain_character(last) &&
+    while (last < end && last - at <= DOMAIN_MAX && (is_letter(last) || (*last && strchr("-._", *last))) &&
            !(*last == '.' && (last == at || last[-1] == '.'))) {
         dot = *last == '.' ? last : dot;
         last = g_utf8_next_char(last);
@@ -62,28 +52,22 @@ static const char *domain_end(const char *at, const char *end)
     return top && last - at <= DOMAIN_MAX ? last : NULL;
 }
 
-/* The beginning of the local part that ends at at, not before from; at: there is none. */
-static const char *local_start(const char *at, const char *from)
-{
-    if (at - from > LOCAL_MAX)
-        from = at - LOCAL_MAX;
-    const char *start = at;
-    while (start > from) {
-        const char *before = g_utf8_find_prev_char(from, start);
-        if (!before || !is_local_character(before))
-            break;
-        start = before;
-    }
-    while (start < at && !is_letter(start) && !strchr("_+", *start))
-        start++;
-    return start;
-}
-
 /* Is the sign at at that of an address? Its beginning and end. */
 static bool is_address(const LinkReading *reading, const char *at, size_t sign, const char **start, const char **end)
 {
     *end = domain_end(at + sign, reading->end);
-    *start = *end ? local_start(at, reading->done) : at;
+    *start = at;
+    if (!*end)
+        return false;
+    const char *from = MAX(reading->done, at - MIN(at - reading->text, LOCAL_MAX));
+    while (*start > from) {
+        const char *before = g_utf8_find_prev_char(from, *start);
+        if (!before || !is_local_character(before))
+            break;
+        *start = before;
+    }
+    while (*start < at && !is_letter(*start) && !strchr("_+", **start))
+        ++*start;
     return *start < at;
 }
 
@@ -171,7 +155,8 @@ static const char *take_link(const LinkReading *reading, const char *at, GArray 
     if (!web && !begins_with_address(body, reading->end))
         return NULL; /* the address in it may be found for itself */
     const char *stop = body;
-    while (stop < reading->end && is_url_character(stop))
+    while (stop < reading->end &&
+           (is_beyond_ascii(stop) ? is_letter(stop) : *stop > ' ' && *stop != 0x7f && !strchr("<>\"`{}|\\^", *stop)))
         stop = g_utf8_next_char(stop);
     bool framed = start > reading->text && start[-1] == '<' && stop < reading->end && *stop == '>';
     const char *end = framed ? stop : without_punctuation(body, stop);
@@ -184,26 +169,20 @@ static const char *take_link(const LinkReading *reading, const char *at, GArray 
     return end;
 }
 
-static const char *take_address(const LinkReading *reading, const char *at, GArray *links)
-{
-    const char *start, *end;
-    if (!is_address(reading, at, 1, &start, &end))
-        return NULL;
-    const TextLink link = {.start = (size_t)(start - reading->text),
-                           .length = (size_t)(end - start),
-                           .kind = TEXT_LINK_ADDRESS,
-                           .holds_address = true};
-    g_array_append_val(links, link);
-    return end;
-}
-
 void text_link_find(const char *text, size_t length, GArray *links)
 {
     LinkReading reading = {.text = text, .end = text + length, .done = text};
     for (const char *at = text; at < reading.end;) {
         const char *behind = *at == ':' ? take_link(&reading, at, links) : NULL;
-        if (!behind && *at == '@')
-            behind = take_address(&reading, at, links);
+        const char *start, *end;
+        if (!behind && *at == '@' && is_address(&reading, at, 1, &start, &end)) {
+            const TextLink link = {.start = (size_t)(start - text),
+                                   .length = (size_t)(end - start),
+                                   .kind = TEXT_LINK_ADDRESS,
+                                   .holds_address = true};
+            g_array_append_val(links, link);
+            behind = end;
+        }
         at = behind ? behind : at + 1;
         reading.done = behind ? behind : reading.done;
     }
