@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "mail/auth/dkim_syntax.h"
+#include "mail/auth/dkim_internal.h"
 
 #define RESULTS "ARC-Authentication-Results"
 #define SIGNATURE "ARC-Message-Signature"
@@ -53,58 +53,49 @@ static unsigned instance_of(const char *text)
     return number <= ARC_INSTANCE_MAX ? (unsigned)number : 0;
 }
 
-/* Read the number at the start of an ARC-Authentication-Results: "i=2; lists.example.com; ...". 0: there is none. */
-static unsigned results_instance(const char *value)
-{
-    g_autofree char *first = g_strndup(value, strcspn(value, ";"));
-    char *equals = strchr(first, '=');
-    if (!equals || !value[strlen(first)])
-        return 0;
-    *equals = '\0';
-    return strcmp(g_strstrip(first), "i") == 0 ? instance_of(g_strstrip(equals + 1)) : 0;
-}
-
-static void add_field(ArcSets *sets, const Field *field)
-{
-    bool is_results = field_is(field, RESULTS), is_signature = field_is(field, SIGNATURE);
-    if (!is_results && !is_signature && !field_is(field, SEAL))
-        return;
-    sets->octets += field->length;
-    g_autofree char *value = g_strndup(field->text + field->value_offset, field->length - field->value_offset);
-    g_autoptr(GHashTable) tags = is_results ? NULL : dkim_tags_of(field);
-    unsigned instance = is_results ? results_instance(value) : tags ? instance_of(g_hash_table_lookup(tags, "i")) : 0;
-    if (instance == 0) {
-        sets->fault = "a field has no number from 1 to 50";
-        return;
-    }
-    ArcSet *set = &sets->sets[instance - 1];
-    const Field **place = is_results ? &set->results : is_signature ? &set->signature : &set->seal;
-    sets->highest = MAX(sets->highest, instance);
-    if (*place) {
-        sets->fault = "a set has a field twice";
-        return;
-    }
-    *place = field;
-    if (is_signature)
-        set->signature_tags = g_steal_pointer(&tags);
-    else if (!is_results)
-        set->seal_tags = g_steal_pointer(&tags);
-}
-
 static bool is_cv(GHashTable *tags, const char *value)
 {
     return g_strcmp0(g_hash_table_lookup(tags, "cv"), value) == 0;
 }
 
-/* Set fault to the first thing that is wrong with the form of the sets. A seal with cv=fail is a fault, too: with it a
- * server ended the chain. */
-static void check_form(ArcSets *sets)
+/* Read all sets, and set fault to the first thing that is wrong with their form. */
+static void read_sets(const Message *message, ArcSets *sets)
 {
+    for (size_t at = 0; at < message_field_count(message); at++) {
+        const Field *field = message_field(message, at);
+        bool is_results = field_is(field, RESULTS), is_signature = field_is(field, SIGNATURE);
+        if (!is_results && !is_signature && !field_is(field, SEAL))
+            continue;
+        sets->octets += field->length;
+        g_autoptr(GHashTable) tags = is_results ? NULL : dkim_tags_of(field);
+        unsigned instance = tags ? instance_of(g_hash_table_lookup(tags, "i")) : 0;
+        if (is_results) { /* "i=2; lists.example.com; ..." */
+            g_autofree char *value = g_strndup(field->text + field->value_offset, field->length - field->value_offset);
+            char *end = strchr(value, ';'), *equals = end ? memchr(value, '=', (size_t)(end - value)) : NULL;
+            if (equals)
+                *end = *equals = '\0';
+            instance = equals && strcmp(g_strstrip(value), "i") == 0 ? instance_of(g_strstrip(equals + 1)) : 0;
+        }
+        ArcSet *set = instance > 0 ? &sets->sets[instance - 1] : NULL;
+        const Field **place = !set ? NULL : is_results ? &set->results : is_signature ? &set->signature : &set->seal;
+        sets->highest = MAX(sets->highest, instance);
+        if (!set || *place) {
+            sets->fault = set ? "a set has a field twice" : "a field has no number from 1 to 50";
+            continue;
+        }
+        *place = field;
+        if (is_signature)
+            set->signature_tags = g_steal_pointer(&tags);
+        else if (!is_results)
+            set->seal_tags = g_steal_pointer(&tags);
+    }
+    if (!sets->fault && sets->octets > ARC_OCTETS_MAX)
+        sets->fault = "its fields are too long";
     for (unsigned at = 0; at < sets->highest && !sets->fault; at++) {
         const ArcSet *set = &sets->sets[at];
         if (!set->results || !set->signature || !set->seal)
             sets->fault = "a set is not complete";
-        else if (is_cv(set->seal_tags, "fail"))
+        else if (is_cv(set->seal_tags, "fail")) /* with it a server ended the chain */
             sets->fault = "a server on the way found it broken";
         else if (!is_cv(set->seal_tags, at == 0 ? "none" : "pass"))
             sets->fault = "a seal has a wrong cv";
@@ -113,32 +104,7 @@ static void check_form(ArcSets *sets)
     }
 }
 
-static void read_sets(const Message *message, ArcSets *sets)
-{
-    for (size_t at = 0; at < message_field_count(message); at++)
-        add_field(sets, message_field(message, at));
-    if (!sets->fault && sets->octets > ARC_OCTETS_MAX)
-        sets->fault = "its fields are too long";
-    if (!sets->fault)
-        check_form(sets);
-}
-
 /* ---- checking ---- */
-
-/* A server that signs the seals of others makes them fail at the next one (RFC 8617, 4.1.2). */
-static bool signs_seals(GHashTable *tags)
-{
-    g_autofree char *list = g_strdup(g_hash_table_lookup(tags, "h"));
-    g_autofree char *lower = list ? g_ascii_strdown(dkim_squeeze(list), -1) : NULL;
-    return lower && dkim_list_has(lower, "arc-seal", false);
-}
-
-static DkimFinding check_signature(const Message *message, const ArcSet *set, const Names *names, int64_t arrival)
-{
-    const char *reason;
-    const DkimSigned claim = {message, set->signature, set->signature_tags, arrival, true};
-    return signs_seals(set->signature_tags) ? DKIM_INVALID : dkim_check_message(&claim, names, &reason);
-}
 
 /* Append what a seal is over: all fields of the sets from first to last, the last seal without its b=. */
 static void append_sets(GString *text, const ArcSets *sets, unsigned first, unsigned last)
@@ -149,36 +115,7 @@ static void append_sets(GString *text, const ArcSets *sets, unsigned first, unsi
         dkim_append_field(text, set->signature, true, false);
         dkim_append_field(text, set->seal, true, at == last);
     }
-    dkim_cut_line_end(text);
-}
-
-/* Begin to ask for all keys; false: an answer is still to come. */
-static bool keys_known(const ArcSets *sets, const Names *names)
-{
-    const char *const *texts;
-    bool known = dkim_ask_key(sets->sets[sets->highest - 1].signature_tags, names, &texts) != NAMES_PENDING;
-    for (unsigned at = 0; at < sets->highest; at++)
-        known = dkim_ask_key(sets->sets[at].seal_tags, names, &texts) != NAMES_PENDING && known;
-    return known;
-}
-
-/* Check the signature of the last set, and then all seals. Returns DKIM_FITS when all fit, and DKIM_UNKNOWN only when
- * none is known to be broken. */
-static DkimFinding check_all(const ArcSets *sets, const Names *names, DkimFinding signature, const char **reason)
-{
-    DkimFinding worst = signature;
-    *reason = "the last signature does not fit the message";
-    for (unsigned at = sets->highest; at > 0 && (worst == DKIM_FITS || worst == DKIM_UNKNOWN); at--) {
-        const char *fault;
-        g_autoptr(GString) text = g_string_new(NULL);
-        append_sets(text, sets, 1, at);
-        DkimFinding found = dkim_check_text(sets->sets[at - 1].seal_tags, text, names, &fault);
-        worst = found == DKIM_FITS ? worst : found;
-        *reason = "a seal does not fit";
-    }
-    if (worst == DKIM_FITS || worst == DKIM_UNKNOWN)
-        *reason = NULL;
-    return worst;
+    g_string_truncate(text, text->len - 2); /* the last field has no line end */
 }
 
 bool arc_check(const Message *message, const Names *names, int64_t arrival, ArcChain *chain)
@@ -186,18 +123,38 @@ bool arc_check(const Message *message, const Names *names, int64_t arrival, ArcC
     g_auto(ArcSets) sets = {0};
     read_sets(message, &sets);
     *chain = (ArcChain){.instance = sets.highest, .reason = sets.fault, .status = sets.fault ? ARC_FAIL : ARC_NONE};
-    if (sets.highest > 0) {
-        GHashTable *last = sets.sets[sets.highest - 1].seal_tags;
-        chain->ended = last && is_cv(last, "fail");
-    }
-    if (sets.fault || sets.highest == 0)
+    if (sets.highest == 0)
         return true;
-    if (!keys_known(&sets, names))
+    const ArcSet *last = &sets.sets[sets.highest - 1];
+    chain->ended = last->seal_tags && is_cv(last->seal_tags, "fail");
+    if (sets.fault)
+        return true;
+    /* All keys are asked for at once. */
+    const char *const *texts, *reason;
+    bool known = dkim_ask_key(last->signature_tags, names, &texts) != NAMES_PENDING;
+    for (unsigned at = 0; at < sets.highest; at++)
+        known = dkim_ask_key(sets.sets[at].seal_tags, names, &texts) != NAMES_PENDING && known;
+    if (!known)
         return false;
-    DkimFinding signature = check_signature(message, &sets.sets[sets.highest - 1], names, arrival);
-    DkimFinding found = check_all(&sets, names, signature, &chain->reason);
-    chain->status = found == DKIM_FITS ? ARC_PASS : found == DKIM_UNKNOWN ? ARC_TROUBLE : ARC_FAIL;
-    return found != DKIM_WAITS;
+    /* The signature of the last set, and then all seals. A server that signs the seals of others makes them fail at the
+     * next one (RFC 8617, 4.1.2). */
+    g_autofree char *list = g_strdup(g_hash_table_lookup(last->signature_tags, "h"));
+    g_autofree char *lower = list ? g_ascii_strdown(dkim_squeeze(list), -1) : NULL;
+    const DkimSigned claim = {message, last->signature, last->signature_tags, arrival, true};
+    DkimFinding worst = lower && dkim_list_has(lower, "arc-seal", false) ? DKIM_INVALID
+                                                                         : dkim_check_message(&claim, names, &reason);
+    chain->reason = "the last signature does not fit the message";
+    for (unsigned at = sets.highest; at > 0 && (worst == DKIM_FITS || worst == DKIM_UNKNOWN); at--) {
+        g_autoptr(GString) text = g_string_new(NULL);
+        append_sets(text, &sets, 1, at);
+        DkimFinding found = dkim_check_text(sets.sets[at - 1].seal_tags, text, names, &reason);
+        worst = found == DKIM_FITS ? worst : found;
+        chain->reason = "a seal does not fit";
+    }
+    if (worst == DKIM_FITS || worst == DKIM_UNKNOWN) /* unknown only when none is known to be broken */
+        chain->reason = NULL;
+    chain->status = worst == DKIM_FITS ? ARC_PASS : worst == DKIM_UNKNOWN ? ARC_TROUBLE : ARC_FAIL;
+    return worst != DKIM_WAITS;
 }
 
 /* ---- sealing ---- */

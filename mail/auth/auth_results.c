@@ -24,67 +24,43 @@ static const char *skip_comment(const char *at)
     return NULL;
 }
 
-/* Append the quoted string that begins at `at`. Returns what follows it. NULL: it has no end. */
-static const char *take_quoted(const char *at, GString *out)
-{
-    g_string_append_c(out, *at++);
-    for (; *at && *at != '"'; at++) {
-        if (byte_is_blank(*at) && *at != ' ' && *at != '\t')
-            continue;
-        g_string_append_c(out, *at);
-        if (*at == '\\' && at[1])
-            g_string_append_c(out, *++at);
-    }
-    if (!*at)
-        return NULL;
-    g_string_append_c(out, '"');
-    return at + 1;
-}
-
-static bool is_plain(const char *text)
-{
-    while (g_ascii_isprint(*text) || *text == '\t')
-        text++;
-    return *text == '\0';
-}
-
-/* Append the quoted string or the character at `at`, with a blank before it where there was a gap. Returns what follows
- * it. NULL: the string has no end. */
-static const char *take_next(const char *at, bool gap, GString *part)
-{
-    if (gap && part->len > 0 && *at != '=' && part->str[part->len - 1] != '=')
-        g_string_append_c(part, ' ');
-    if (*at == '"')
-        return take_quoted(at, part);
-    g_string_append_c(part, *at);
-    return at + 1;
-}
-
 /* Return the parts of the value between semicolons, of which comments are left out, blanks become one, and none stands
  * beside an equals sign. NULL: something has no end, or is no printable ASCII. */
 static char **split(const char *value)
 {
     g_autoptr(GPtrArray) parts = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GString) part = g_string_new(NULL);
-    bool gap = false;
-    for (const char *at = value; *at;) {
-        if (*at == ';') {
-            g_ptr_array_add(parts, g_strdup(part->str));
-            g_string_truncate(part, 0);
-            gap = false;
-            at++;
+    bool gap = false, between, quoted = false;
+    for (const char *at = value; *at; gap = between) {
+        between = !quoted && (byte_is_blank(*at) || *at == '(' || *at == ';');
+        if (!between && gap && part->len > 0 && *at != '=' && part->str[part->len - 1] != '=')
+            g_string_append_c(part, ' ');
+        if (!quoted && *at == '(') {
+            at = skip_comment(at);
+            if (!at)
+                return NULL;
             continue;
         }
-        bool between = byte_is_blank(*at) || *at == '(';
-        at = *at == '(' ? skip_comment(at) : between ? at + 1 : take_next(at, gap, part);
-        if (!at)
-            return NULL;
-        gap = between;
+        if (!quoted && *at == ';') {
+            g_ptr_array_add(parts, g_strdup(part->str));
+            g_string_truncate(part, 0);
+            between = false;
+        } else if (!between && !(quoted && byte_is_blank(*at) && *at != ' ' && *at != '\t')) {
+            g_string_append_c(part, *at);
+            if (quoted && *at == '\\' && at[1])
+                g_string_append_c(part, *++at);
+            else
+                quoted ^= *at == '"';
+        }
+        at++;
     }
     g_ptr_array_add(parts, g_strdup(part->str));
+    if (quoted)
+        return NULL;
     for (guint at = 0; at < parts->len; at++)
-        if (!is_plain(parts->pdata[at]))
-            return NULL;
+        for (const char *letter = parts->pdata[at]; *letter; letter++)
+            if (!g_ascii_isprint(*letter) && *letter != '\t')
+                return NULL;
     g_ptr_array_add(parts, NULL);
     g_ptr_array_set_free_func(parts, NULL);
     return (char **)g_ptr_array_free(g_steal_pointer(&parts), FALSE);
@@ -126,14 +102,6 @@ static AuthResult *read_result(const char *text)
     return result;
 }
 
-static bool is_name(const char *server)
-{
-    for (const char *at = server; *at; at++)
-        if (!g_ascii_isalnum(*at) && !strchr(".-_:/@", *at))
-            return false;
-    return *server != '\0';
-}
-
 /* Return the server's name in the first part, "mx.example.com 1" or "\"mx\"". NULL: there is none. */
 static char *server_of(char *part)
 {
@@ -146,7 +114,8 @@ static char *server_of(char *part)
         memmove(name, name + 1, length);
         name[length - 2] = '\0';
     }
-    return is_name(name) ? g_steal_pointer(&name) : NULL;
+    bool valid = *name && !name[strspn(name, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS ".-_:/@")];
+    return valid ? g_steal_pointer(&name) : NULL;
 }
 
 AuthResults *auth_results_read(const char *value)
@@ -177,21 +146,16 @@ void auth_results_free(AuthResults *results)
     g_free(results);
 }
 
-/* Return the end of the word that begins at `at`: a blank outside of quotation marks. */
-static const char *word_end(const char *at)
-{
-    for (bool quoted = false; *at && (quoted || *at != ' '); at++) {
-        quoted ^= *at == '"';
-        at += *at == '\\' && at[1];
-    }
-    return at;
-}
-
 char *auth_result_property(const char *text, const char *name)
 {
     size_t length = strlen(name);
     for (const char *at = text, *end; *at; at = end + (*end == ' ')) {
-        end = word_end(at);
+        /* A word ends at a blank outside of quotation marks. */
+        end = at;
+        for (bool quoted = false; *end && (quoted || *end != ' '); end++) {
+            quoted ^= *end == '"';
+            end += *end == '\\' && end[1];
+        }
         if (g_ascii_strncasecmp(at, name, length) != 0 || at[length] != '=')
             continue;
         GString *value = g_string_new(NULL);
@@ -214,20 +178,6 @@ static const char *skip_blanks(const char *at)
     return at;
 }
 
-/* Read the token or quoted string at `at`, in UTF-8, into name. Returns what follows it. NULL: it is neither. */
-static const char *take_name(const char *at, GString *name)
-{
-    static const char marks[] = "!#$%&'*+-.^_`{|}~";
-    bool quoted = *at == '"';
-    for (at += quoted; g_ascii_isalnum(*at) || (*at && strchr(marks, *at)) || (guchar)*at >= 128 ||
-                       (quoted && *at && strchr("@/:\\ \t\r\n", *at));
-         at++) {
-        at += quoted && *at == '\\' && at[1];
-        g_string_append_c(name, *at);
-    }
-    return !quoted ? at : *at == '"' ? at + 1 : NULL;
-}
-
 /* Return the name as it is compared; g_free(). NULL: it is none. */
 static char *plain_name(const char *name)
 {
@@ -243,9 +193,22 @@ static char *plain_name(const char *name)
 
 bool auth_results_claims(const char *value, const char *server)
 {
+    static const char marks[] = "!#$%&'*+-.^_`{|}~";
     g_autoptr(GString) name = g_string_new(NULL);
     const char *at = skip_blanks(value);
-    at = at ? skip_blanks(take_name(at, name)) : NULL;
+    if (!at)
+        return true;
+    /* A token, or a quoted string. */
+    bool quoted = *at == '"';
+    for (at += quoted; g_ascii_isalnum(*at) || (*at && strchr(marks, *at)) || (guchar)*at >= 128 ||
+                       (quoted && *at && strchr("@/:\\ \t\r\n", *at));
+         at++) {
+        at += quoted && *at == '\\' && at[1];
+        g_string_append_c(name, *at);
+    }
+    if (quoted && *at != '"')
+        return true;
+    at = skip_blanks(at + quoted);
     at = at ? skip_blanks(at + strspn(at, "0123456789")) : NULL; /* the version */
     if (!at || (*at && *at != ';'))
         return true;
@@ -275,31 +238,27 @@ bool auth_results_forged(const Field *field, const char *server)
     return forged;
 }
 
-/* Append a result on a line of its own, which is folded before blanks that no backslash quotes: an unfolded field has
- * the same text again. */
-static void append_folded(GString *value, const char *text)
-{
-    size_t column = 1;
-    g_string_append(value, ";\r\n\t");
-    while (*text) {
-        size_t blanks = strspn(text, " \t"), length = blanks + strcspn(text + blanks, " \t");
-        while (text[length] && text[length - 1] == '\\')
-            length += 1 + strcspn(text + length + 1, " \t");
-        if (blanks > 0 && length > blanks && column + length >= FOLD_COLUMNS) {
-            g_string_append(value, "\r\n");
-            column = 0;
-        }
-        g_string_append_len(value, text, (gssize)length);
-        column += length;
-        text += length;
-    }
-}
-
 char *auth_results_write(const char *server, char *const *texts)
 {
     GString *value = g_string_new(server);
-    for (char *const *text = texts; *text; text++)
-        append_folded(value, *text);
+    for (char *const *text = texts; *text; text++) {
+        /* Each on a line of its own, which is folded before blanks that no backslash quotes: an unfolded field has the
+         * same text again. */
+        size_t column = 1;
+        g_string_append(value, ";\r\n\t");
+        for (const char *at = *text; *at;) {
+            size_t blanks = strspn(at, " \t"), length = blanks + strcspn(at + blanks, " \t");
+            while (at[length] && at[length - 1] == '\\')
+                length += 1 + strcspn(at + length + 1, " \t");
+            if (blanks > 0 && length > blanks && column + length >= FOLD_COLUMNS) {
+                g_string_append(value, "\r\n");
+                column = 0;
+            }
+            g_string_append_len(value, at, (gssize)length);
+            column += length;
+            at += length;
+        }
+    }
     if (!*texts)
         g_string_append(value, "; none");
     return g_string_free(value, FALSE);

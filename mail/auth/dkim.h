@@ -4,7 +4,7 @@
 /*
  * Make DKIM signatures (RFC 6376, RFC 8463) in the name of a domain of this site, and verify those of others. A key is
  * read once and signs many messages, for one thread at a time. Canonical forms and the reading of public keys are in
- * mail/auth/dkim_syntax.h, which ARC uses as well; libcrypto does the rest.
+ * mail/auth/dkim_internal.h, which ARC uses as well; libcrypto does the rest.
  */
 #include <glib.h>
 #include <stdbool.h>

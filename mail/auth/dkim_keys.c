@@ -8,13 +8,6 @@
 #include "base/log.h"
 #include "base/secret_file.h"
 
-static DkimUse use_of(const char *word)
-{
-    return strcmp(word, "both") == 0 ? DKIM_USE_SIGN | DKIM_USE_SEAL
-           : strcmp(word, "arc") == 0 ? DKIM_USE_SEAL
-                                      : DKIM_USE_SIGN;
-}
-
 GPtrArray *dkim_keys_read(const Config *config)
 {
     GPtrArray *keys = g_ptr_array_new_with_free_func((GDestroyNotify)dkim_key_free);
@@ -24,7 +17,9 @@ GPtrArray *dkim_keys_read(const Config *config)
         const char *file = config_string(config, section, "key_file");
         const char *domain = config_string(config, section, "domain");
         const char *selector = config_string(config, section, "selector");
-        DkimUse use = use_of(config_string(config, section, "use"));
+        const char *word = config_string(config, section, "use");
+        bool both = strcmp(word, "both") == 0;
+        DkimUse use = both ? DKIM_USE_SIGN | DKIM_USE_SEAL : strcmp(word, "arc") == 0 ? DKIM_USE_SEAL : DKIM_USE_SIGN;
         if (!file || !domain || !selector || !config_bool(config, section, "enabled"))
             continue;
         pem = secret_file_read(file, SECRET_FILE_MAX, &error);
@@ -55,21 +50,6 @@ bool dkim_keys_fit(const GPtrArray *keys, const Signing *signing)
            (signing->seal && next_key(keys, signing->domain, DKIM_USE_SEAL, &seal));
 }
 
-/* Makes the signatures of all keys that fit. */
-static void sign(const GPtrArray *keys, const Signing *signing, const Message *message, GString *fields,
-                 const char *about)
-{
-    const DkimKey *key;
-    for (guint at = 0; (key = next_key(keys, signing->domain, DKIM_USE_SIGN, &at));) {
-        g_autoptr(GError) fault = NULL;
-        g_autofree char *field = dkim_key_sign(key, message, &fault);
-        if (field)
-            g_string_append(fields, field);
-        else
-            log_warn("%s not signed: %s", about, fault->message);
-    }
-}
-
 size_t dkim_keys_place(const Message *message)
 {
     const Field *first = message_field_count(message) > 0 ? message_field(message, 0) : NULL;
@@ -88,31 +68,33 @@ static GBytes *with_fields(GBytes *octets, const Message *message, const char *f
     return g_byte_array_free_to_bytes(whole);
 }
 
-/* Seal the message behind these fields, which the seal covers. One that has lost the fields of its chain, as the list
- * may want it, gets no seal, and the log says nothing: it would do so for each copy. */
-static void seal(const DkimKey *key, const ArcSeal *next, GBytes *whole, GString *fields, const char *about)
-{
-    g_autoptr(GError) fault = NULL;
-    g_autoptr(Message) message = message_new(whole);
-    g_autofree char *sealed = arc_seal(key, message, next, &fault);
-    if (sealed)
-        g_string_prepend(fields, sealed);
-    else if (!g_error_matches(fault, FAIL, FAIL_NEVER))
-        log_warn("%s not sealed: %s", about, fault->message);
-}
-
+/* The signatures of all keys that fit, and before them the seal, which covers them. */
 static GString *make_fields(const GPtrArray *keys, const Signing *signing, GBytes *octets, const Message *message,
                             const char *about)
 {
     GString *fields = g_string_new(NULL);
-    guint at = 0;
-    if (signing->dkim)
-        sign(keys, signing, message, fields, about);
-    const DkimKey *key = signing->seal ? next_key(keys, signing->domain, DKIM_USE_SEAL, &at) : NULL;
-    if (key) {
-        g_autoptr(GBytes) whole = with_fields(octets, message, fields->str, fields->len);
-        seal(key, signing->seal, whole, fields, about);
+    const DkimKey *key;
+    for (guint at = 0; signing->dkim && (key = next_key(keys, signing->domain, DKIM_USE_SIGN, &at));) {
+        g_autoptr(GError) fault = NULL;
+        g_autofree char *field = dkim_key_sign(key, message, &fault);
+        if (field)
+            g_string_append(fields, field);
+        else
+            log_warn("%s not signed: %s", about, fault->message);
     }
+    guint first = 0;
+    key = signing->seal ? next_key(keys, signing->domain, DKIM_USE_SEAL, &first) : NULL;
+    if (!key)
+        return fields;
+    g_autoptr(GError) fault = NULL;
+    g_autoptr(GBytes) whole = with_fields(octets, message, fields->str, fields->len);
+    g_autoptr(Message) with = message_new(whole);
+    g_autofree char *sealed = arc_seal(key, with, signing->seal, &fault);
+    if (sealed)
+        g_string_prepend(fields, sealed);
+    else if (!g_error_matches(fault, FAIL, FAIL_NEVER))
+        log_warn("%s not sealed: %s", about, fault->message);
+    /* Else it has lost the fields of its chain, as the list may want it. The log would say so for each copy. */
     return fields;
 }
 

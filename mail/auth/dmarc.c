@@ -7,19 +7,9 @@
 #include "mail/auth/auth_results.h"
 #include "mail/domain_name.h"
 
-/* ---- records ---- */
+static const char *const policies[] = {"none", "quarantine", "reject"};
 
-/* Read "none", "quarantine" or "reject" in any case. Returns false for something else. */
-static bool read_policy(const char *text, DmarcPolicy *policy)
-{
-    static const char *const words[] = {"none", "quarantine", "reject"};
-    for (size_t at = 0; at < G_N_ELEMENTS(words); at++)
-        if (g_ascii_strcasecmp(text, words[at]) == 0) {
-            *policy = (DmarcPolicy)at;
-            return true;
-        }
-    return false;
-}
+/* ---- records ---- */
 
 /* Read the tags behind the version: name in lower case -> value. A piece that is no tag is passed over. NULL: a tag
  * stands there twice. */
@@ -38,24 +28,16 @@ static GHashTable *read_tags(char **parts)
     return g_steal_pointer(&tags);
 }
 
-/* Read one of the policies; without the tag it stays as it is. Returns false when nobody knows it. */
+/* Read one of the policies, in any case; without the tag it stays as it is. Returns false when nobody knows it. */
 static bool take_policy(GHashTable *tags, const char *name, DmarcPolicy *policy)
 {
     const char *text = g_hash_table_lookup(tags, name);
-    return !text || read_policy(text, policy);
-}
-
-/* Does rua= name somebody who wants reports? */
-static bool wants_reports(GHashTable *tags)
-{
-    const char *value = g_hash_table_lookup(tags, "rua");
-    g_auto(GStrv) uris = g_strsplit(value ? value : "", ",", -1);
-    bool found = false;
-    for (char **uri = uris; *uri && !found; uri++) {
-        (*uri)[strcspn(*uri, "!")] = '\0'; /* the greatest size of a report */
-        found = g_uri_is_valid(g_strstrip(*uri), G_URI_FLAGS_NONE, NULL);
-    }
-    return found;
+    for (size_t at = 0; text && at < G_N_ELEMENTS(policies); at++)
+        if (g_ascii_strcasecmp(text, policies[at]) == 0) {
+            *policy = (DmarcPolicy)at;
+            return true;
+        }
+    return !text;
 }
 
 /* Has the tag this value, in any case? */
@@ -63,16 +45,6 @@ static bool tag_is(GHashTable *tags, const char *name, const char *wanted)
 {
     const char *text = g_hash_table_lookup(tags, name);
     return text && g_ascii_strcasecmp(text, wanted) == 0;
-}
-
-/* Read p=, sp= and np=. Returns false when one is not valid, or there is no p=. */
-static bool read_policies(GHashTable *tags, DmarcRecord *record)
-{
-    bool known = g_hash_table_contains(tags, "p") && take_policy(tags, "p", &record->policy);
-    record->subdomains = record->policy;
-    known = take_policy(tags, "sp", &record->subdomains) && known;
-    record->missing = record->subdomains;
-    return take_policy(tags, "np", &record->missing) && known;
 }
 
 DmarcReading dmarc_record_read(const char *text, DmarcRecord *record)
@@ -94,10 +66,22 @@ DmarcReading dmarc_record_read(const char *text, DmarcRecord *record)
     record->testing = tag_is(tags, "t", "y");
     record->strict_dkim = tag_is(tags, "adkim", "s");
     record->strict_spf = tag_is(tags, "aspf", "s");
-    if (read_policies(tags, record))
+    bool known = g_hash_table_contains(tags, "p") && take_policy(tags, "p", &record->policy);
+    record->subdomains = record->policy;
+    known = take_policy(tags, "sp", &record->subdomains) && known;
+    record->missing = record->subdomains;
+    if (take_policy(tags, "np", &record->missing) && known)
         return DMARC_VALID;
+    /* Without a policy that anybody knows it counts where rua= names somebody who wants reports. */
     record->policy = record->subdomains = record->missing = DMARC_NONE;
-    return wants_reports(tags) ? DMARC_VALID : DMARC_INVALID;
+    const char *value = g_hash_table_lookup(tags, "rua");
+    g_auto(GStrv) uris = g_strsplit(value ? value : "", ",", -1);
+    for (char **uri = uris; *uri; uri++) {
+        (*uri)[strcspn(*uri, "!")] = '\0'; /* the greatest size of a report */
+        if (g_uri_is_valid(g_strstrip(*uri), G_URI_FLAGS_NONE, NULL))
+            return DMARC_VALID;
+    }
+    return DMARC_INVALID;
 }
 
 DmarcPolicy dmarc_applied(const DmarcRecord *record)
@@ -185,34 +169,19 @@ static NamesAnswer walk_up(const Names *names, const char *domain, bool own_suff
     return NAMES_FOUND;
 }
 
-/* Return the domain one label below the given one, on the way to the whole name. */
-static const char *label_below(const char *name, const char *domain)
-{
-    const char *at = domain - 1; /* its dot */
-    while (at > name && at[-1] != '.')
-        at--;
-    return at;
-}
-
-/* Choose the organizational domain (RFC 9989, 4.10.2): the last place that was found, but below a public suffix. */
+/* Choose the organizational domain (RFC 9989, 4.10.2): the last place that was found, but below a public suffix the
+ * domain one label below that, on the way to the whole name. */
 static const char *organization_of(const DmarcWalk *walk)
 {
     if (walk->count == 0)
         return walk->name;
     const DmarcFound *last = &walk->found[walk->count - 1];
-    bool below = last->record.suffix == DMARC_SUFFIX_YES && last->domain != walk->name;
-    return below ? label_below(walk->name, last->domain) : last->domain;
-}
-
-/* Choose the record that counts (RFC 9989, 4.10.1): the domain's own, its organization's, the public suffix's. NULL:
- * there is none. */
-static const DmarcFound *record_of(const DmarcWalk *walk)
-{
-    const char *organization = organization_of(walk);
-    for (unsigned at = 0; at < walk->count; at++)
-        if (walk->found[at].domain == walk->name || walk->found[at].domain == organization)
-            return &walk->found[at];
-    return walk->count > 0 ? &walk->found[walk->count - 1] : NULL;
+    if (last->record.suffix != DMARC_SUFFIX_YES || last->domain == walk->name)
+        return last->domain;
+    const char *at = last->domain - 1; /* its dot */
+    while (at > walk->name && at[-1] != '.')
+        at--;
+    return at;
 }
 
 NamesAnswer dmarc_organization(const Names *names, const char *domain, char **organization)
@@ -242,32 +211,28 @@ NamesAnswer dmarc_aligned(const Names *names, const char *passed, const char *au
     return answer == NAMES_FOUND && strcmp(own, other) != 0 ? NAMES_NONE : answer;
 }
 
-/* The policy of a record that stands above domain becomes that for the domain. */
-static NamesAnswer inherit(const Names *names, const char *domain, DmarcRecord *record)
-{
-    record->policy = record->subdomains;
-    if (record->missing == record->subdomains)
-        return NAMES_FOUND;
-    NamesAnswer there = names->exists(names->data, domain);
-    if (there == NAMES_NONE)
-        record->policy = record->missing;
-    return there == NAMES_NONE ? NAMES_FOUND : there;
-}
-
 NamesAnswer dmarc_find(const Names *names, const char *domain, DmarcRecord *record, char **where)
 {
     g_auto(DmarcWalk) walk = {0};
     NamesAnswer answer = walk_up(names, domain, true, &walk);
-    const DmarcFound *found = answer == NAMES_FOUND ? record_of(&walk) : NULL;
     if (answer != NAMES_FOUND)
         return answer;
+    /* The record that counts (RFC 9989, 4.10.1): the domain's own, its organization's, the public suffix's. */
+    const char *organization = organization_of(&walk);
+    const DmarcFound *found = walk.count > 0 ? &walk.found[walk.count - 1] : NULL;
+    for (unsigned at = walk.count; at-- > 0;)
+        if (walk.found[at].domain == walk.name || walk.found[at].domain == organization)
+            found = &walk.found[at];
     if (!found || found->reading != DMARC_VALID)
         return NAMES_NONE;
     DmarcRecord counts = found->record;
-    if (found->domain != walk.name)
-        answer = inherit(names, walk.name, &counts);
-    if (answer != NAMES_FOUND)
-        return answer;
+    if (found->domain != walk.name) { /* the policy of a record that stands above the domain becomes that for it */
+        bool same = counts.missing == counts.subdomains;
+        NamesAnswer there = same ? NAMES_FOUND : names->exists(names->data, walk.name);
+        if (there != NAMES_FOUND && there != NAMES_NONE)
+            return there;
+        counts.policy = there == NAMES_NONE ? counts.missing : counts.subdomains;
+    }
     *record = counts;
     if (where)
         *where = g_strdup(found->domain);
@@ -294,29 +259,10 @@ static bool verdict_is(const char *check, const char *verdict)
     return strcspn(found, " ") == strlen(verdict) && g_str_has_prefix(found, verdict);
 }
 
-typedef struct Judgement {
-    bool passed, waits, unknown; /* unknown: the DNS does not say whether it passed */
-} Judgement;
-
-/* Take in one check of DKIM or SPF. */
-static void judge(const Names *names, const char *domain, bool strict, const char *check, Judgement *judgement)
-{
-    bool pass = verdict_is(check, "pass");
-    g_autofree char *checked = pass || verdict_is(check, "temperror") ? checked_domain(check) : NULL;
-    if (!checked || !*checked)
-        return;
-    NamesAnswer aligned = dmarc_aligned(names, checked, domain, strict);
-    judgement->passed |= aligned == NAMES_FOUND && pass;
-    judgement->waits |= aligned == NAMES_PENDING;
-    judgement->unknown |= aligned == NAMES_TROUBLE || (aligned == NAMES_FOUND && !pass);
-}
-
 bool dmarc_result(const Names *names, const char *domain, NamesAnswer answer, const DmarcRecord *record,
                   const GPtrArray *checks, char **result)
 {
-    static const char *const policies[] = {"none", "quarantine", "reject"};
-    Judgement judgement = {0};
-    bool spf_known = false;
+    bool passed = false, waits = false, unknown = false, spf_known = false; /* unknown: the DNS does not say it now */
     *result = NULL;
     if (answer != NAMES_FOUND) {
         *result = g_strdup_printf("dmarc=%s header.from=%s", answer == NAMES_NONE ? "none" : "temperror", domain);
@@ -326,16 +272,24 @@ bool dmarc_result(const Names *names, const char *domain, NamesAnswer answer, co
         const char *check = checks->pdata[at];
         bool dkim = g_str_has_prefix(check, "dkim="), spf = g_str_has_prefix(check, "spf=");
         spf_known |= spf;
-        if (dkim || spf)
-            judge(names, domain, dkim ? record->strict_dkim : record->strict_spf, check, &judgement);
+        if (!dkim && !spf)
+            continue;
+        bool pass = verdict_is(check, "pass");
+        g_autofree char *checked = pass || verdict_is(check, "temperror") ? checked_domain(check) : NULL;
+        if (!checked || !*checked)
+            continue;
+        NamesAnswer aligned = dmarc_aligned(names, checked, domain, dkim ? record->strict_dkim : record->strict_spf);
+        passed |= aligned == NAMES_FOUND && pass;
+        waits |= aligned == NAMES_PENDING;
+        unknown |= aligned == NAMES_TROUBLE || (aligned == NAMES_FOUND && !pass);
     }
-    if (judgement.waits && !judgement.passed)
+    if (waits && !passed)
         return false;
-    if (judgement.passed || judgement.unknown || spf_known)
+    if (passed || unknown || spf_known)
         *result = g_strdup_printf("dmarc=%s header.from=%s policy.dmarc=%s",
-                                  judgement.passed    ? "pass"
-                                  : judgement.unknown ? "temperror"
-                                                      : "fail",
+                                  passed    ? "pass"
+                                  : unknown ? "temperror"
+                                            : "fail",
                                   domain, policies[dmarc_applied(record)]);
     return true;
 }

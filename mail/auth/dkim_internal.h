@@ -3,26 +3,19 @@
 #pragma once
 /*
  * Do the steps that DKIM (RFC 6376, sections 3.2, 3.4 to 3.6 and 6.1; RFC 8301, RFC 8463) and ARC (RFC 8617) share:
- * read lists of tags, make canonical forms, read keys from the DNS, check and make signatures. All that is read may be
- * anybody's nonsense: then the answer is NULL, false or DKIM_INVALID. The work grows with the length of message and
- * field, not with their product.
+ * read lists of tags, make canonical forms, read keys from the DNS, check signatures. All that is read may be anybody's
+ * nonsense: then the answer is NULL, false or DKIM_INVALID. The work grows with the length of message and field, not
+ * with their product. For this folder only.
  */
 #include <glib.h>
-#include <openssl/evp.h>
 #include <stdbool.h>
 
 #include "mail/auth/names.h"
 #include "mail/message.h"
 
-/* Read "a=rsa-sha256; d=example.org; b=...": name -> value, both without blanks and folds around, freed with the table.
- * NULL: this is no such list, or a tag stands in it twice. */
-GHashTable *dkim_tags_read(const char *text);
-/* Read the value of a field as dkim_tags_read() reads text. NULL also when the value has a NUL. */
+/* Read the value of a field, "a=rsa-sha256; d=example.org; b=...": name -> value, both without blanks and folds around,
+ * freed with the table. NULL: this is no such list, a tag stands in it twice, or it has a NUL. */
 GHashTable *dkim_tags_of(const Field *field);
-
-/* Read a tag of decimal digits. *number is -1 when the tag is not there, which is no error. False: it is there, and is
- * something else. */
-bool dkim_tag_number(GHashTable *tags, const char *name, int64_t *number);
 
 /* Return true when the list, whose words have colons between them, has the word. A list NULL has every word, and with
  * `any` a list that has "*" does. */
@@ -38,9 +31,6 @@ void dkim_append_field(GString *out, const Field *field, bool relaxed, bool with
 /* Append the fields with these names (of h=, ended by NULL), in canonical form. A name that stands there n times means
  * the n lowest fields of that name; where there are fewer, nothing is appended for the rest (RFC 6376, 5.4.2). */
 void dkim_append_named(GString *out, const Message *message, char **names, bool relaxed);
-
-/* Cut the CRLF off the end of a text, which must have one: the last field of what is signed has none. */
-void dkim_cut_line_end(GString *text);
 
 /* Return the text, which is a whole field, "Name: value", as a Field. The text is borrowed. */
 Field dkim_field_of(const GString *text);
@@ -64,10 +54,6 @@ typedef enum DkimFinding {
 /* Ask for the records at s=._domainkey.d=, as Names.text does. NAMES_NONE also when these tags make no name. */
 NamesAnswer dkim_ask_key(GHashTable *tags, const Names *names, const char *const **records);
 
-/* Read a record of the DNS as the key for the signature with these tags; EVP_PKEY_free(). NULL: it is another kind of
- * record, is not for this signature, was revoked, or is too short. *weak is true only when it is too short. */
-EVP_PKEY *dkim_public_key(const char *record, GHashTable *tags, bool *weak);
-
 /* Check that b= is the signature of the text (in canonical form) by one of the keys at s=._domainkey.d=: by RSA and
  * SHA-256, or for an Ed25519 key over the SHA-256 (RFC 8463). *reason, static, says why not; NULL: it fits. */
 DkimFinding dkim_check_text(GHashTable *tags, const GString *text, const Names *names, const char **reason);
@@ -83,6 +69,3 @@ typedef struct DkimSigned {
 
 /* Check header and body by a=, c=, h=, bh=, l=, x= and the key. *reason, static, says why not; NULL: it fits. */
 DkimFinding dkim_check_message(const DkimSigned *claim, const Names *names, const char **reason);
-
-/* Sign a text in canonical form, and return the signature in base64; g_free(). NULL: libcrypto failed. */
-char *dkim_signature_make(EVP_PKEY *key, const GString *text);
