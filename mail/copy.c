@@ -12,8 +12,6 @@
 #define SECRET_LENGTH RANDOM_WORD_LENGTH
 G_STATIC_ASSERT(COPY_MARK_LENGTH == SECRET_LENGTH + 4);
 
-#define QP_LINE 76
-
 static const char *const field_names[COPY_FIELDS] = {
     [COPY_ADDRESS] = "user_address",
     [COPY_NAME] = "user_name",
@@ -169,12 +167,6 @@ size_t copy_plan_offset(const CopyPlan *plan, size_t hole)
     return g_array_index(plan->holes, CopyHole, hole).offset;
 }
 
-static void append_part(GString *line, const char *part)
-{
-    for (; part && *part; part++)
-        g_string_append_c(line, (unsigned char)*part < ' ' ? ' ' : *part);
-}
-
 void copy_recipient_write(GString *line, const char *address, const char *sender, const char *token, const char *name,
                           bool named)
 {
@@ -182,7 +174,8 @@ void copy_recipient_write(GString *line, const char *address, const char *sender
     for (size_t at = 0; at < G_N_ELEMENTS(parts); at++) {
         if (at > 0)
             g_string_append_c(line, '\t');
-        append_part(line, parts[at]);
+        for (const char *letter = parts[at]; letter && *letter; letter++)
+            g_string_append_c(line, (unsigned char)*letter < ' ' ? ' ' : *letter);
     }
     while (line->len > 0 && line->str[line->len - 1] == '\t')
         g_string_truncate(line, line->len - 1);
@@ -220,14 +213,6 @@ static char *clean(const char *text, size_t length)
     return g_steal_pointer(&valid);
 }
 
-static char *mailbox(const char *name, const char *address)
-{
-    if (!*name)
-        return g_strdup(address);
-    g_autofree char *phrase = header_phrase(name, strlen("To: "));
-    return g_strdup_printf("%s\r\n <%s>", phrase, address);
-}
-
 static char *value_of(CopyField field, const CopyRecipient *recipient)
 {
     g_autofree char *address = clean(recipient->address, recipient->address_length);
@@ -239,13 +224,15 @@ static char *value_of(CopyField field, const CopyRecipient *recipient)
         return g_steal_pointer(&name);
     case COPY_NAME_OR_ADDRESS:
         return *name ? g_steal_pointer(&name) : g_steal_pointer(&address);
-    case COPY_MAILBOX:
-        return mailbox(name, address);
+    case COPY_MAILBOX: {
+        g_autofree char *phrase = *name ? header_phrase(name, strlen("To: ")) : NULL;
+        return phrase ? g_strdup_printf("%s\r\n <%s>", phrase, address) : g_steal_pointer(&address);
+    }
     case COPY_UNSUBSCRIBE:
         return clean(recipient->token ? recipient->token : "", recipient->token_length);
     case COPY_NAMED:
         return g_strdup(recipient->named ? "yes" : "no");
-    case COPY_CHARSET: /* known when the texts are: name_text() */
+    case COPY_CHARSET: /* known when the texts are */
     case COPY_TRANSFER:
     case COPY_FIELDS:
         break;
@@ -253,77 +240,35 @@ static char *value_of(CopyField field, const CopyRecipient *recipient)
     return g_strdup("");
 }
 
-static char *to_ascii(const char *text)
-{
-    GString *out = g_string_new(NULL);
-    for (const char *at = text; *at; at = g_utf8_next_char(at))
-        g_string_append_c(out, (unsigned char)*at < 128 ? *at : '?');
-    return g_string_free(out, FALSE);
-}
-
-/* Within a line that is already begun: each byte that must be is encoded, and a soft break
- * comes before a value that could make the line too long. */
-static char *to_qp(const char *text)
-{
-    GString *out = g_string_new(NULL);
-    size_t column = QP_LINE;
-    for (const char *at = text; *at; at++) {
-        unsigned char octet = (unsigned char)*at;
-        bool plain = octet >= ' ' && octet < 127 && octet != '=';
-        if (column + 3 >= QP_LINE) {
-            g_string_append(out, "=\r\n");
-            column = 0;
-        }
-        plain = plain && !(octet == '.' && column == 0) && !(octet == ' ' && !at[1]);
-        if (plain)
-            g_string_append_c(out, *at);
-        else
-            transfer_encode_byte(out, octet);
-        column += plain ? 1 : 3;
-    }
-    if (out->len > 0)
-        g_string_append(out, "=\r\n");
-    return g_string_free(out, FALSE);
-}
-
 static char *encode(const char *value, const CopyHole *hole)
 {
+    GString *out = g_string_new(NULL);
     switch (hole->encoding) {
     case COPY_ASCII:
-        return to_ascii(value);
+        for (const char *at = value; *at; at = g_utf8_next_char(at))
+            g_string_append_c(out, (unsigned char)*at < 128 ? *at : '?');
+        break;
     case COPY_QP:
-        return to_qp(value);
+        /* The line is begun already: soft breaks around the value keep it short. */
+        transfer_encode_quoted(out, &(size_t){TRANSFER_LINE}, value, strlen(value), "\r\n");
+        g_string_append(out, out->len > 0 ? "=\r\n" : "");
+        break;
     case COPY_HEADER:
-        return hole->field == COPY_NAME || hole->field == COPY_NAME_OR_ADDRESS ? header_encode(value, 0)
-                                                                             : g_strdup(value);
+        if (hole->field == COPY_NAME || hole->field == COPY_NAME_OR_ADDRESS) {
+            g_autofree char *encoded = header_encode(value, 0);
+            g_string_append(out, encoded);
+            break;
+        } /* fallthrough */
     case COPY_UTF8:
     case COPY_ENCODINGS:
-        break;
+        g_string_append(out, value);
     }
-    return g_strdup(value);
+    return g_string_free(out, FALSE);
 }
 
 static void fill_clear(void *data)
 {
     g_free(((CopyFill *)data)->text);
-}
-
-/* Fill the holes of the header that say what the text of this copy is. */
-static void name_text(const CopyPlan *plan, GArray *fills)
-{
-    bool ascii = true;
-    for (guint at = 0; at < fills->len; at++)
-        ascii &= g_array_index(plan->holes, CopyHole, at).encoding != COPY_UTF8 ||
-                 g_str_is_ascii(g_array_index(fills, CopyFill, at).text);
-    for (guint at = 0; at < fills->len; at++) {
-        CopyField field = g_array_index(plan->holes, CopyHole, at).field;
-        CopyFill *fill = &g_array_index(fills, CopyFill, at);
-        if (field != COPY_CHARSET && field != COPY_TRANSFER)
-            continue;
-        g_free(fill->text);
-        fill->text = g_strdup(field == COPY_CHARSET ? (ascii ? "us-ascii" : "utf-8") : ascii ? "7bit" : "8bit");
-        fill->length = strlen(fill->text);
-    }
 }
 
 GArray *copy_fill(const CopyPlan *plan, const CopyRecipient *recipient)
@@ -337,6 +282,19 @@ GArray *copy_fill(const CopyPlan *plan, const CopyRecipient *recipient)
         fill.length = strlen(fill.text);
         g_array_append_val(fills, fill);
     }
-    name_text(plan, fills);
+    /* The holes of the header that say what the text of this copy is. */
+    bool ascii = true;
+    for (guint at = 0; at < fills->len; at++)
+        ascii &= g_array_index(plan->holes, CopyHole, at).encoding != COPY_UTF8 ||
+                 g_str_is_ascii(g_array_index(fills, CopyFill, at).text);
+    for (guint at = 0; at < fills->len; at++) {
+        CopyField field = g_array_index(plan->holes, CopyHole, at).field;
+        CopyFill *fill = &g_array_index(fills, CopyFill, at);
+        if (field != COPY_CHARSET && field != COPY_TRANSFER)
+            continue;
+        g_free(fill->text);
+        fill->text = g_strdup(field == COPY_CHARSET ? (ascii ? "us-ascii" : "utf-8") : ascii ? "7bit" : "8bit");
+        fill->length = strlen(fill->text);
+    }
     return fills;
 }

@@ -7,7 +7,6 @@
 
 #include "base/bytes.h"
 
-#define LINE 76        /* characters of a line at most, in both encodings */
 #define BASE64_LINE 57 /* bytes that make such a line */
 
 int transfer_take_quoted(const char **at, const char *end)
@@ -46,13 +45,6 @@ void transfer_decode_base64(const char *text, size_t length, GString *out)
     g_string_set_size(out, start + g_base64_decode_step(text, length, (guchar *)out->str + start, &state, &save));
 }
 
-void transfer_encode_byte(GString *out, unsigned char byte)
-{
-    static const char digits[] = "0123456789ABCDEF";
-    const char code[] = {'=', digits[byte >> 4], digits[byte & 15]};
-    g_string_append_len(out, code, sizeof code);
-}
-
 const char *transfer_needed(const char *bytes, size_t length)
 {
     size_t high = 0;
@@ -65,37 +57,38 @@ const char *transfer_needed(const char *bytes, size_t length)
     return high > 0 || bytes_long_line(bytes, length) ? "quoted-printable" : NULL;
 }
 
-/* Line ends stay as they are, for the text is text. */
-static void encode_quoted(GString *out, const char *at, const char *end, const char *line_end)
+void transfer_encode_quoted(GString *out, size_t *column, const char *bytes, size_t length, const char *line_end)
 {
-    for (size_t column = 0; at < end; at++) {
+    static const char digits[] = "0123456789ABCDEF";
+    for (const char *at = bytes, *end = bytes + length; at < end; at++) {
         bool two = *at == '\r' && end - at > 1 && at[1] == '\n';
         if (two || *at == '\n') {
             g_string_append_len(out, at, two ? 2 : 1);
             at += two;
-            column = 0;
+            *column = 0;
             continue;
         }
         bool last = end - at == 1 || at[1] == '\n' || (end - at > 2 && at[1] == '\r' && at[2] == '\n');
         bool plain = g_ascii_isgraph(*at) ? *at != '=' : (*at == ' ' || *at == '\t') && !last;
-        size_t width = plain ? 1 : 3;
-        if (column + width >= LINE) { /* so that there is room for a "=" */
+        if (*column + (plain ? 1 : 3) >= TRANSFER_LINE) { /* so that there is room for a "=" */
             g_string_append_c(out, '=');
             g_string_append(out, line_end);
-            column = 0;
+            *column = 0;
         }
+        plain = plain && !(*at == '.' && *column == 0); /* some servers take a dot away there, or end the mail */
+        const char code[] = {'=', digits[(unsigned char)*at >> 4], digits[(unsigned char)*at & 15]};
         if (plain)
             g_string_append_c(out, *at);
         else
-            transfer_encode_byte(out, (unsigned char)*at);
-        column += width;
+            g_string_append_len(out, code, sizeof code);
+        *column += plain ? 1 : 3;
     }
 }
 
 void transfer_encode(GString *out, const char *encoding, const char *bytes, size_t length, const char *line_end)
 {
     if (strcmp(encoding, "base64") != 0) {
-        encode_quoted(out, bytes, bytes + length, line_end);
+        transfer_encode_quoted(out, &(size_t){0}, bytes, length, line_end);
         return;
     }
     for (size_t at = 0; at < length; at += BASE64_LINE) {

@@ -17,9 +17,6 @@ int transfer_take_quoted(const char **at, const char *end);
 void transfer_decode_quoted(const char *text, size_t length, GString *out);
 void transfer_decode_base64(const char *text, size_t length, GString *out);
 
-/* Append a byte as "=3D". */
-void transfer_encode_byte(GString *out, unsigned char byte);
-
 /* Return the encoding in which the bytes of a part go through a server that takes 7 bits, and lines of BYTES_LINE bytes
  * (base/bytes.h): "quoted-printable", or "base64" where that is shorter or there is a NUL. NULL: they go as they
  * are. */
@@ -28,3 +25,8 @@ const char *transfer_needed(const char *bytes, size_t length);
 /* Append bytes in one of the two encodings, with line_end where a line is broken. Line ends of the bytes themselves
  * stay in quoted-printable. */
 void transfer_encode(GString *out, const char *encoding, const char *bytes, size_t length, const char *line_end);
+
+/* Append bytes in quoted-printable behind *column characters of a line, which is counted on. A dot at the beginning of a
+ * line, and a blank at the end of a line or of the bytes, are encoded. */
+void transfer_encode_quoted(GString *out, size_t *column, const char *bytes, size_t length, const char *line_end);
+#define TRANSFER_LINE 76 /* characters of a line at most */

@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "mail/mime/mime.h"
 #include "mail/mime/parameter.h"
 #include "mail/transfer.h"
-
-#define QP_LINE 76
 
 /* BodyForm holds what the header says of the body. */
 typedef struct BodyForm {
@@ -40,49 +39,33 @@ static bool only_value(const Message *message, const char *name, const char *mis
     return !field || !message_find(message, name, &index);
 }
 
-/* Is the body meant to be read where it stands? RFC 2183: what is not inline is taken for an attachment. */
-static bool is_inline(const Message *message)
-{
-    g_autofree char *value = NULL;
-    bool only = only_value(message, "Content-Disposition", "inline", &value);
-    value[strcspn(value, ";")] = '\0';
-    g_autofree char *token = content_token(value);
-    return only && g_ascii_strcasecmp(token, "inline") == 0;
-}
-
-static bool is_word(const char *value, const char *one, const char *other)
-{
-    return !value || g_ascii_strcasecmp(value, one) == 0 || g_ascii_strcasecmp(value, other) == 0;
-}
-
-static char *type_as_utf8(const ContentType *type, bool has_charset, const char *format)
-{
-    g_autofree char *delsp = NULL;
-    if (!content_type_parameter(type, "delsp", &delsp) || !is_word(delsp, "yes", "no") ||
-        !is_word(format, "flowed", "fixed") ||
-        content_type_parameters(type) != (unsigned)has_charset + (format != NULL) + (delsp != NULL))
-        return NULL;
-    return g_strconcat("text/plain; charset=utf-8", format ? "; format=" : "", format ? format : "",
-                       delsp ? "; delsp=" : "", delsp ? delsp : "", NULL);
-}
-
 /* Lower case. The type is "" where the fields can be read in two ways, or where the body is an attachment: nothing is
  * joined to that. */
 static void read_content(const Message *message, BodyForm *content)
 {
-    g_autofree char *field = NULL, *encoding = NULL, *charset = NULL, *format = NULL;
+    g_autofree char *field = NULL, *encoding = NULL, *charset = NULL, *format = NULL, *delsp = NULL, *place = NULL;
     bool clear = only_value(message, "Content-Type", "text/plain", &field);
     clear &= only_value(message, "Content-Transfer-Encoding", "", &encoding);
-    g_autofree char *token = content_token(encoding);
+    /* RFC 2183: what is not inline is taken for an attachment. */
+    clear &= only_value(message, "Content-Disposition", "inline", &place);
+    place[strcspn(place, ";")] = '\0';
+    g_autofree char *token = content_token(encoding), *where = content_token(place);
     g_autoptr(ContentType) type = content_type_parse(field);
-    clear = clear && is_inline(message) && !type->broken && content_type_parameter(type, "charset", &charset) &&
-            content_type_parameter(type, "format", &format) &&
+    clear = clear && g_ascii_strcasecmp(where, "inline") == 0 && !type->broken &&
+            content_type_parameter(type, "charset", &charset) && content_type_parameter(type, "format", &format) &&
             content_type_parameter(type, "boundary", &content->boundary);
     content->flowed = format && g_ascii_strcasecmp(format, "flowed") == 0;
     content->type = g_ascii_strdown(clear ? type->type : "", -1);
-    content->as_utf8 = clear ? type_as_utf8(type, charset != NULL, format) : NULL;
     content->charset = g_ascii_strdown(charset && *charset ? charset : "us-ascii", -1);
     content->encoding = g_ascii_strdown(*token ? token : "7bit", -1);
+    /* The same text in UTF-8 has these parameters alone, with values that are known. */
+    bool known = clear && content_type_parameter(type, "delsp", &delsp) &&
+                 (!delsp || g_ascii_strcasecmp(delsp, "yes") == 0 || g_ascii_strcasecmp(delsp, "no") == 0) &&
+                 (!format || content->flowed || g_ascii_strcasecmp(format, "fixed") == 0) &&
+                 content_type_parameters(type) == (unsigned)(charset != NULL) + (format != NULL) + (delsp != NULL);
+    if (known)
+        content->as_utf8 = g_strconcat("text/plain; charset=utf-8", format ? "; format=" : "", format ? format : "",
+                                       delsp ? "; delsp=" : "", delsp ? delsp : "", NULL);
 }
 
 static void add(Decorated *result, GBytes *piece)
@@ -103,81 +86,59 @@ static void add_slice(Decorated *result, size_t from, size_t to)
     add(result, piece);
 }
 
-/* A message that ends with its header has no empty line behind it; what is
- * added would be taken for a field. */
-static const char *missing_separator(GBytes *head)
-{
-    size_t length;
-    const char *octets = g_bytes_get_data(head, &length);
-    if (length == 0)
-        return "\r\n";
-    if (octets[length - 1] != '\n')
-        return "\r\n\r\n";
-    bool empty_line = length == 1 || octets[length - 2] == '\n' ||
-                      (octets[length - 2] == '\r' && (length == 2 || octets[length - 3] == '\n'));
-    return empty_line ? "" : "\r\n";
-}
-
 static void add_head(Decorated *result, const Message *message)
 {
     g_autoptr(GBytes) head = message_head(message);
+    size_t length;
+    const char *octets = g_bytes_get_data(head, &length);
+    bool ended = length > 0 && octets[length - 1] == '\n';
+    bool empty_line = ended && (length == 1 || octets[length - 2] == '\n' ||
+                                (octets[length - 2] == '\r' && (length == 2 || octets[length - 3] == '\n')));
     add(result, head);
-    add_text(result, missing_separator(head));
+    /* A message that ends with its header has no empty line behind it; what is added would be taken for a field. */
+    add_text(result, empty_line ? "" : ended || length == 0 ? "\r\n" : "\r\n\r\n");
 }
 
 /* --- how text is written --------------------------------------------------- */
-
-/* CRLF, and one at the end. */
-static char *with_line_ends(const char *text)
-{
-    GString *out = g_string_new(NULL);
-    for (const char *at = text; *at; at++) {
-        if (*at == '\n')
-            g_string_append_c(out, '\r');
-        if (*at != '\r' && *at != '\0')
-            g_string_append_c(out, *at);
-    }
-    if (out->len > 0 && out->str[out->len - 1] != '\n')
-        g_string_append(out, "\r\n");
-    return g_string_free(out, FALSE);
-}
 
 /* Bytes of a text with CRLF as quoted-printable. Marks stay in one piece. */
 static char *to_qp(const char *text, const char *secret)
 {
     GString *out = g_string_new(NULL);
     size_t column = 0;
-    for (const char *at = text; *at; at++) {
-        if (at[0] == '\r' && at[1] == '\n') {
-            g_string_append(out, "\r\n");
-            at++;
-            column = 0;
-            continue;
-        }
-        bool mark = secret && copy_is_mark(secret, at, strlen(at));
-        unsigned char octet = (unsigned char)*at;
-        bool last = at[1] == '\r' || at[1] == '\0';
-        bool plain = (octet > ' ' && octet < 127 && octet != '=') || (octet == ' ' && !last);
-        size_t width = mark ? COPY_MARK_LENGTH : plain ? 1 : 3;
-        if (column + width >= QP_LINE) {
+    for (const char *at = text; *at;) {
+        const char *mark = secret ? strstr(at, secret) : NULL;
+        while (mark && !copy_is_mark(secret, mark, strlen(mark)))
+            mark = strstr(mark + 1, secret);
+        size_t length = mark ? (size_t)(mark - at) : strlen(at);
+        transfer_encode_quoted(out, &column, at, length, "\r\n");
+        at += length;
+        if (!mark)
+            break;
+        if (column + COPY_MARK_LENGTH >= TRANSFER_LINE) {
             g_string_append(out, "=\r\n");
             column = 0;
         }
-        if (mark)
-            g_string_append_len(out, at, COPY_MARK_LENGTH);
-        else if (plain && !(octet == '.' && column == 0))
-            g_string_append_c(out, *at);
-        else
-            transfer_encode_byte(out, octet);
-        column += width;
-        at += mark ? COPY_MARK_LENGTH - 1 : 0;
+        g_string_append_len(out, at, COPY_MARK_LENGTH);
+        column += COPY_MARK_LENGTH;
+        at += COPY_MARK_LENGTH;
     }
     return g_string_free(out, FALSE);
 }
 
+/* The text with CRLF, also at its end, and with the marks for this encoding. */
 static char *prepared(const char *text, const Decoration *decoration, CopyEncoding encoding)
 {
-    char *lines = with_line_ends(text);
+    GString *out = g_string_new(NULL);
+    for (const char *at = text; *at; at++) {
+        if (*at == '\n')
+            g_string_append_c(out, '\r');
+        if (*at != '\r')
+            g_string_append_c(out, *at);
+    }
+    if (out->len > 0 && out->str[out->len - 1] != '\n')
+        g_string_append(out, "\r\n");
+    char *lines = g_string_free(out, FALSE);
     if (decoration->secret)
         copy_set_encoding(decoration->secret, lines, encoding);
     return lines;
@@ -227,18 +188,6 @@ static char *joinable(const char *text, const Decoration *decoration, const Body
     return qp ? to_qp(lines, decoration->secret) : g_steal_pointer(&lines);
 }
 
-/* Does the text, without its last line end, go on in what is joined behind it: a soft line break of quoted-printable
- * (which may have blanks behind it), or a flowed line that is not the one above a signature? */
-static bool goes_on(const char *text, size_t length, bool qp, bool flowed)
-{
-    const char *feed = length > 0 ? memrchr(text, '\n', length) : NULL;
-    const char *line = feed ? feed + 1 : text;
-    g_autofree char *last = g_strndup(line, (size_t)(text + length - line));
-    if (flowed && g_str_has_suffix(last, qp ? "=20" : " "))
-        return strcmp(last, qp ? "--=20" : "-- ") != 0;
-    return qp && g_str_has_suffix(g_strchomp(last), "=");
-}
-
 /* Return the line end that the text needs before something is joined behind it. */
 static const char *missing_end(GBytes *body, const BodyForm *content)
 {
@@ -249,9 +198,14 @@ static const char *missing_end(GBytes *body, const BodyForm *content)
         return "";
     length -= ended;
     length -= ended && length > 0 && octets[length - 1] == '\r';
-    if (goes_on(octets, length, qp, content->flowed))
-        return ended ? "\r\n" : "\r\n\r\n";
-    return ended ? "" : "\r\n";
+    /* A soft line break of quoted-printable (which may have blanks behind it), or a flowed line that is not the one
+     * above a signature, goes on in what is joined. */
+    const char *feed = length > 0 ? memrchr(octets, '\n', length) : NULL, *line = feed ? feed + 1 : octets;
+    g_autofree char *last = g_strndup(line, (size_t)(octets + length - line));
+    bool goes_on = content->flowed && g_str_has_suffix(last, qp ? "=20" : " ")
+                       ? strcmp(last, qp ? "--=20" : "-- ") != 0
+                       : qp && g_str_has_suffix(g_strchomp(last), "=");
+    return goes_on ? (ended ? "\r\n" : "\r\n\r\n") : ended ? "" : "\r\n";
 }
 
 /* The list's texts as they stand in this content; false: one cannot. */
@@ -264,42 +218,32 @@ static bool joinable_both(const Decoration *decoration, const BodyForm *content,
     return *before && *after;
 }
 
-/* A body of ASCII alone is the same in UTF-8: then only the fields need say so for a text that has more. */
-static bool is_ascii(const BodyForm *content, GBytes *body)
-{
-    static const char *const plain[] = {"7bit", "8bit", "binary", NULL};
-    return holds_ascii(content->charset) && g_strv_contains(plain, content->encoding) && !bytes_8bit_of(body);
-}
-
-/* Say in the fields that the text may be more than ASCII. Where it is more only for readers with such a name, each copy
- * says it for itself. */
-static void name_text(Message *message, const Decoration *decoration, const BodyForm *content, bool each)
-{
-    static const char utf8[] = "text/plain; charset=utf-8";
-    g_autofree char *charset = each ? copy_mark(decoration->secret, COPY_CHARSET, COPY_HEADER) : NULL;
-    g_autofree char *transfer = each ? copy_mark(decoration->secret, COPY_TRANSFER, COPY_HEADER) : g_strdup("8bit");
-    g_autofree char *type = each && !is_utf8(content) ? g_strconcat("text/plain; charset=", charset,
-                                                                    content->as_utf8 + strlen(utf8), NULL)
-                                                      : g_strdup(content->as_utf8);
-    if (!message_has(message, "MIME-Version"))
-        message_append(message, "MIME-Version", "1.0");
-    message_set(message, "Content-Type", type);
-    message_set(message, "Content-Transfer-Encoding", transfer);
-}
-
 static bool join(Message *message, const Decoration *decoration, const BodyForm *content, Decorated *result)
 {
+    static const char *const plain[] = {"7bit", "8bit", "binary", NULL};
     g_autofree char *before = NULL, *after = NULL;
     if (strcmp(content->type, "text/plain") != 0)
         return false;
     if (!joinable_both(decoration, content, &before, &after)) {
+        /* A body of ASCII alone is the same in UTF-8: then only the fields need say so for a text that has more. */
         BodyForm utf8 = *content;
         utf8.charset = (char *)"utf-8";
         utf8.encoding = (char *)"8bit";
-        if (!content->as_utf8 || !is_ascii(content, result->body) ||
-            !joinable_both(decoration, &utf8, &before, &after))
+        if (!content->as_utf8 || !holds_ascii(content->charset) || !g_strv_contains(plain, content->encoding) ||
+            bytes_8bit_of(result->body) || !joinable_both(decoration, &utf8, &before, &after))
             return false;
-        name_text(message, decoration, content, decoration->secret && g_str_is_ascii(before) && g_str_is_ascii(after));
+        /* Where it is more only for readers with such a name, each copy says it for itself. */
+        bool each = decoration->secret && g_str_is_ascii(before) && g_str_is_ascii(after);
+        g_autofree char *charset = each ? copy_mark(decoration->secret, COPY_CHARSET, COPY_HEADER) : NULL;
+        g_autofree char *transfer = each ? copy_mark(decoration->secret, COPY_TRANSFER, COPY_HEADER) : g_strdup("8bit");
+        const char *parameters = content->as_utf8 + strlen("text/plain; charset=utf-8");
+        g_autofree char *type = each && !is_utf8(content)
+                                    ? g_strconcat("text/plain; charset=", charset, parameters, NULL)
+                                    : g_strdup(content->as_utf8);
+        if (!message_has(message, "MIME-Version"))
+            message_append(message, "MIME-Version", "1.0");
+        message_set(message, "Content-Type", type);
+        message_set(message, "Content-Transfer-Encoding", transfer);
     }
     message_remove(message, "Content-MD5");
     add_head(result, message);
@@ -330,62 +274,13 @@ char *decorate_text_part(const char *text)
     return make_part(text, &(Decoration){0});
 }
 
-/* A line that begins with mark, at or after from; the offset of its first byte, or -1. */
-static gssize find_line(const char *octets, size_t length, size_t from, const char *mark)
-{
-    size_t size = strlen(mark);
-    for (size_t at = from; at + size <= length;) {
-        if (at == 0 || octets[at - 1] == '\n') {
-            if (memcmp(octets + at, mark, size) == 0)
-                return (gssize)at;
-        }
-        const char *feed = memchr(octets + at, '\n', length - at);
-        if (!feed)
-            break;
-        at = (size_t)(feed - octets) + 1;
-    }
-    return -1;
-}
-
-/* Does a delimiter line end after size bytes at text? */
-static bool ends_line(const char *text, const char *end)
-{
-    while (text < end && (*text == ' ' || *text == '\t' || *text == '\r'))
-        text++;
-    return text == end || *text == '\n';
-}
-
-/* The offsets of the first delimiter and of the closing one; false: it is no whole multipart. */
-static bool find_delimiters(const Decorated *result, const char *boundary, size_t *first, size_t *last)
-{
-    size_t length;
-    const char *octets = g_bytes_get_data(result->body, &length);
-    g_autofree char *open = g_strconcat("--", boundary, NULL);
-    g_autofree char *close = g_strconcat(open, "--", NULL);
-    bool opened = false;
-    gssize at = -1;
-    while ((at = find_line(octets, length, (size_t)(at + 1), open)) >= 0) {
-        const char *text = octets + at;
-        bool closing = (size_t)at + strlen(close) <= length && memcmp(text, close, strlen(close)) == 0 &&
-                       ends_line(text + strlen(close), octets + length);
-        if (closing && opened) {
-            *last = (size_t)at;
-            return true;
-        }
-        if (!opened && !closing && ends_line(text + strlen(open), octets + length)) {
-            *first = (size_t)at;
-            opened = true;
-        }
-    }
-    return false;
-}
-
 static bool extend_mixed(Message *message, const Decoration *decoration, const BodyForm *content, Decorated *result)
 {
-    size_t first = 0, last = 0;
-    if (strcmp(content->type, "multipart/mixed") != 0 || !content->boundary || !*content->boundary ||
-        !find_delimiters(result, content->boundary, &first, &last))
+    const char *opening, *closing, *body = g_bytes_get_data(result->body, NULL);
+    if (strcmp(content->type, "multipart/mixed") != 0 || !content->boundary || !*content->boundary || !body ||
+        !mime_delimiters(body, g_bytes_get_size(result->body), content->boundary, &opening, &closing))
         return false;
+    size_t first = (size_t)(opening - body), last = (size_t)(closing - body);
     message_remove(message, "Content-MD5");
     add_head(result, message);
     add_slice(result, 0, first);
@@ -404,20 +299,6 @@ static bool extend_mixed(Message *message, const Decoration *decoration, const B
     return true;
 }
 
-/* A boundary that stands nowhere in the body. */
-static char *make_boundary(GBytes *body)
-{
-    size_t length;
-    const char *octets = g_bytes_get_data(body, &length);
-    g_autofree char *sum = g_compute_checksum_for_bytes(G_CHECKSUM_SHA256, body);
-    for (unsigned attempt = 0;; attempt++) {
-        char *boundary = g_strdup_printf("=_%.24s.%u", sum, attempt);
-        if (length == 0 || !memmem(octets, length, boundary, strlen(boundary)))
-            return boundary;
-        g_free(boundary);
-    }
-}
-
 static bool take_if_content(const Field *field, void *fields)
 {
     bool content = field_is_content(field, NULL);
@@ -428,7 +309,15 @@ static bool take_if_content(const Field *field, void *fields)
 
 static void wrap(Message *message, const Decoration *decoration, Decorated *result)
 {
-    g_autofree char *boundary = make_boundary(result->body);
+    /* A boundary that stands nowhere in the body. */
+    size_t length;
+    const char *octets = g_bytes_get_data(result->body, &length);
+    g_autofree char *sum = g_compute_checksum_for_bytes(G_CHECKSUM_SHA256, result->body);
+    g_autofree char *boundary = g_strdup_printf("=_%.24s.0", sum);
+    for (unsigned attempt = 1; length > 0 && memmem(octets, length, boundary, strlen(boundary)); attempt++) {
+        g_free(boundary);
+        boundary = g_strdup_printf("=_%.24s.%u", sum, attempt);
+    }
     g_autofree char *type = g_strdup_printf("multipart/mixed; boundary=\"%s\"", boundary);
     g_autoptr(GString) fields = g_string_new(NULL); /* that tell of the content, as they stand */
     message_remove_if(message, take_if_content, fields);

@@ -361,6 +361,22 @@ GPtrArray *mime_parts(const char *octets, size_t length)
     return mime_parts_most(octets, length, PART_LIMIT);
 }
 
+bool mime_delimiters(const char *body, size_t length, const char *boundary, const char **first, const char **last)
+{
+    g_autoptr(GHashTable) levels = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GString) line = g_string_new(NULL);
+    const MimeReader reader = {.end = body + length, .levels = levels, .line = line};
+    g_hash_table_insert(levels, (void *)boundary, GUINT_TO_POINTER(1));
+    Delimiter found = find_delimiter(&reader, body);
+    while (found.level > 0 && found.closing)
+        found = find_delimiter(&reader, found.behind);
+    *first = found.start;
+    while (found.level > 0 && !found.closing)
+        found = find_delimiter(&reader, found.behind);
+    *last = found.start;
+    return found.level > 0;
+}
+
 GBytes *mime_part_fields(const MimePart *part)
 {
     GString *fields = g_string_sized_new(part->head_length);

@@ -11,7 +11,6 @@
 
 #define DEPTH_MAX 8    /* mails inside of mails */
 #define PARTS_MAX 1000 /* what is beyond is one text */
-#define QP_LINE 76
 
 /* ---- text ---- */
 
@@ -142,7 +141,7 @@ static size_t append_words(const Pseudonym *names, const char *value, size_t len
         g_autoptr(GString) other = text ? g_string_new(NULL) : NULL;
         size_t found = text ? pseudonym_text(names, text, strlen(text), other) : 0;
         if (found > 0) {
-            g_autofree char *phrase = header_phrase(other->str, QP_LINE / 2);
+            g_autofree char *phrase = header_phrase(other->str, TRANSFER_LINE / 2);
             count += pseudonym_text(names, done, (size_t)(at - done), out);
             append(out, phrase, strlen(phrase));
             done = at + word;

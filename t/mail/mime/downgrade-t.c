@@ -38,7 +38,7 @@ static void test_text(void)
                       "Content-Transfer-Encoding: 8bit\r\n\r\n.caf\xc3\xa9 = ok \r\n"
                       "long enough to be quoted and not base64\r\n",
                       "A: b\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n"
-                      "Content-Transfer-Encoding: quoted-printable\r\n\r\n.caf=C3=A9 =3D ok=20\r\n"
+                      "Content-Transfer-Encoding: quoted-printable\r\n\r\n=2Ecaf=C3=A9 =3D ok=20\r\n"
                       "long enough to be quoted and not base64\r\n");
 }
 
