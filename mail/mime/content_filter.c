@@ -100,22 +100,6 @@ static GPtrArray *names_of(const Message *head)
     return names;
 }
 
-/* NULL, or why the list does not take a file of these names. */
-static const char *name_refusal(const ContentRules *rules, const GPtrArray *names)
-{
-    const char *why = NULL;
-    for (guint at = 0; at < names->len && !why; at++) {
-        const FileName *name = names->pdata[at];
-        g_autofree char *ending = file_name_ending(name->text);
-        if (*ending && has_ending(rules->filter_extensions, ending))
-            why = "the ending of its file name is one that the list does not take";
-        else if (name->certain && rules->pass_extensions && *rules->pass_extensions &&
-                 !has_ending(rules->pass_extensions, ending))
-            why = "the ending of its file name is none that the list takes";
-    }
-    return why;
-}
-
 /* Does the list take no file of some kind? Else a message may stay whose parts nobody has seen. */
 static bool takes_out(const ContentRules *rules)
 {
@@ -151,7 +135,16 @@ static const char *refusal(const ContentRules *rules, const MimePart *part)
     if (part->closed && takes_out(rules))
         return "readers may find other parts in it than those that are looked at";
     g_autoptr(GPtrArray) names = names_of(head);
-    return name_refusal(rules, names);
+    for (guint at = 0; at < names->len; at++) {
+        const FileName *name = names->pdata[at];
+        g_autofree char *ending = file_name_ending(name->text);
+        if (*ending && has_ending(rules->filter_extensions, ending))
+            return "the ending of its file name is one that the list does not take";
+        if (name->certain && rules->pass_extensions && *rules->pass_extensions &&
+            !has_ending(rules->pass_extensions, ending))
+            return "the ending of its file name is none that the list takes";
+    }
+    return NULL;
 }
 
 /* For a caller that says whether the part stays. */
@@ -166,27 +159,23 @@ static bool note_removed(Filter *filter, const MimePart *part)
 
 /* ---- HTML to text ---- */
 
-static GString *decoded_text(const MimePart *part)
-{
-    g_autoptr(GString) octets = mime_body(part, (size_t)(part->end - part->body)), text = g_string_new(NULL);
-    size_t length = MIN(octets->len, TEXT_MAX);
-    charset_decode(part->charset, octets->str, length, length < octets->len, text);
-    g_autofree char *valid = g_utf8_make_valid(text->str, (gssize)text->len); /* U+FFFD for each NUL */
-    return g_string_new(valid);
-}
-
 /* Head and body of a text part in the place of an HTML part; NULL: the conversion failed. */
 static GString *make_text(Filter *filter, const MimePart *html, const char *line_end)
 {
     g_autoptr(GError) fault = NULL;
-    g_autoptr(GString) source = decoded_text(html), text = g_string_new(NULL);
-    g_autoptr(GString) lines = filter->rules->convert ? filter->rules->convert(source, filter->rules->data, &fault)
-                                                      : mime_html_text(source);
+    g_autoptr(GString) octets = mime_body(html, (size_t)(html->end - html->body)), text = g_string_new(NULL);
+    size_t most = MIN(octets->len, TEXT_MAX);
+    charset_decode(html->charset, octets->str, most, most < octets->len, text);
+    g_autofree char *valid = g_utf8_make_valid(text->str, (gssize)text->len); /* U+FFFD for each NUL */
+    g_string_assign(text, valid);
+    g_autoptr(GString) lines = filter->rules->convert ? filter->rules->convert(text, filter->rules->data, &fault)
+                                                      : mime_html_text(text);
     if (!lines) {
         if (filter->error && !*filter->error)
             g_propagate_error(filter->error, g_steal_pointer(&fault));
         return NULL;
     }
+    g_string_truncate(text, 0);
     for (const char *at = lines->str; at < lines->str + lines->len; at++) {
         at += at[0] == '\r' && at[1] == '\n'; /* as some commands end their lines */
         if (*at == '\n')
@@ -247,25 +236,6 @@ static void put(Message *message, const GString *written)
     message_set_body(message, body);
 }
 
-/* Of a multipart the delimiters go with their parts; what stands before and behind them stays. */
-static void write_multipart(const Tree *tree, guint at, GString *to)
-{
-    const MimePart *whole = part_at(tree, at);
-    const char *done = whole->head;
-    for (guint child = at + 1; child < whole->next; child = part_at(tree, child)->next) {
-        const MimePart *part = part_at(tree, child);
-        append_range(to, done, part->start);
-        if (!tree->verdicts[child].removed) {
-            append_range(to, part->start, part->head);
-            write_part(tree, child, to);
-            append_range(to, part->end, part->body + part->body_length);
-            end_line(to, tree->line_end);
-        }
-        done = part->body + part->body_length;
-    }
-    append_range(to, done, whole->end);
-}
-
 /* Append the message whose content is at root, or has become that of another part. */
 static void write_message(const Tree *tree, guint root, GString *to)
 {
@@ -296,7 +266,20 @@ static void write_part(const Tree *tree, guint at, GString *to)
         append_range(to, part->head, part_at(tree, at + 1)->head);
         write_message(tree, at + 1, to);
     } else {
-        write_multipart(tree, at, to);
+        /* Of a multipart the delimiters go with their parts; what stands before and behind them stays. */
+        const char *done = part->head;
+        for (guint child = at + 1; child < part->next; child = part_at(tree, child)->next) {
+            const MimePart *inside = part_at(tree, child);
+            append_range(to, done, inside->start);
+            done = inside->body + inside->body_length;
+            if (tree->verdicts[child].removed)
+                continue;
+            append_range(to, inside->start, inside->head);
+            write_part(tree, child, to);
+            append_range(to, inside->end, done);
+            end_line(to, tree->line_end);
+        }
+        append_range(to, done, part->end);
     }
 }
 
@@ -400,18 +383,6 @@ static bool strain(Filter *filter, Tree *tree, guint at)
 
 /* ---- the message ---- */
 
-/* Does a text that was made, or decoded, hold a delimiter of the parts around it? Then there is a part now at which
- * nobody has looked. */
-static bool holds_refused(const ContentRules *rules, const GString *written)
-{
-    g_autoptr(GBytes) octets = g_bytes_new_static(written->str, written->len);
-    g_auto(Tree) tree = {0};
-    bool found = !tree_read(&tree, octets);
-    for (guint at = 0; !found && at < tree.parts->len; at++)
-        found = refusal(rules, part_at(&tree, at));
-    return found;
-}
-
 bool content_filter(Message *message, const ContentRules *rules, ContentResult *result, GPtrArray *removed,
                     GError **error)
 {
@@ -448,9 +419,17 @@ bool content_filter(Message *message, const ContentRules *rules, ContentResult *
     }
     g_autoptr(GString) written = g_string_new(NULL);
     bool changed = stays && (further > 0 || tree.verdicts[0].changed);
-    if (changed)
+    if (changed) {
+        /* Where a text that was made, or decoded, holds a delimiter of the parts around it, there is a part now at which
+         * nobody has looked. */
         write_part(&tree, 0, written);
-    if (!stays || (changed && holds_refused(rules, written))) {
+        g_autoptr(GBytes) left = g_bytes_new_static(written->str, written->len);
+        g_auto(Tree) again = {0};
+        stays = tree_read(&again, left);
+        for (guint at = 0; stays && at < again.parts->len; at++)
+            stays = !refusal(rules, part_at(&again, at));
+    }
+    if (!stays) {
         g_ptr_array_set_size(removed, 0);
         g_ptr_array_add(removed, g_strdup("The message holds nothing that the list takes."));
         *result = CONTENT_REFUSED;

@@ -106,31 +106,25 @@ void file_names_add(GPtrArray *names, const char *field, const char *value)
     }
 }
 
-/* Does a character at the end of a name get lost when the file is kept? */
-static bool is_lost(gunichar character)
-{
-    return g_unichar_isspace(character) || g_unichar_iszerowidth(character) || g_unichar_iscntrl(character) ||
-           (character < 128 && strchr(".\"'/\\", (int)character));
-}
-
-/* The name as a person sees it: in its usual letters, without those that nobody sees. g_free() */
-static char *as_seen(const char *name)
-{
-    g_autofree char *usual = g_utf8_normalize(name, -1, G_NORMALIZE_NFKC);
-    GString *seen = g_string_new(NULL);
-    for (const char *at = usual ? usual : name; *at; at = g_utf8_next_char(at))
-        if (g_unichar_type(g_utf8_get_char(at)) != G_UNICODE_FORMAT)
-            g_string_append_unichar(seen, g_utf8_get_char(at));
-    return g_string_free(seen, FALSE);
-}
-
 char *file_name_ending(const char *given)
 {
-    g_autofree char *name = as_seen(given);
-    const char *end = name + strlen(name);
-    while (end > name && is_lost(g_utf8_get_char(g_utf8_prev_char(end))))
-        end = g_utf8_prev_char(end);
-    const char *dot = memrchr(name, '.', (size_t)(end - name));
+    /* As a person sees it: in its usual letters, without those that nobody sees. */
+    g_autofree char *usual = g_utf8_normalize(given, -1, G_NORMALIZE_NFKC);
+    g_autoptr(GString) name = g_string_new(NULL);
+    for (const char *at = usual ? usual : given; *at; at = g_utf8_next_char(at))
+        if (g_unichar_type(g_utf8_get_char(at)) != G_UNICODE_FORMAT)
+            g_string_append_unichar(name, g_utf8_get_char(at));
+    /* Some characters at the end get lost when the file is kept. */
+    const char *end = name->str + name->len;
+    while (end > name->str) {
+        const char *before = g_utf8_prev_char(end);
+        gunichar last = g_utf8_get_char(before);
+        if (!g_unichar_isspace(last) && !g_unichar_iszerowidth(last) && !g_unichar_iscntrl(last) &&
+            !(last < 128 && strchr(".\"'/\\", (int)last)))
+            break;
+        end = before;
+    }
+    const char *dot = memrchr(name->str, '.', (size_t)(end - name->str));
     return dot ? g_strndup(dot + 1, (size_t)(end - dot - 1)) : g_strdup("");
 }
 
@@ -147,19 +141,6 @@ static bool is_device(const char *name)
             return true;
     }
     return false;
-}
-
-/* The name with at most that many bytes; its ending stays where it is a short one. */
-static char *shorten(const char *name, size_t most)
-{
-    size_t length = strlen(name);
-    if (length <= most)
-        return g_strdup(name);
-    const char *dot = strrchr(name, '.');
-    size_t ending = dot && strlen(dot) <= most / 2 && strlen(dot) <= 16 ? strlen(dot) : 0;
-    const char *cut = g_utf8_find_prev_char(name, name + most - ending + 1);
-    g_autofree char *stem = g_strndup(name, (gsize)(cut - name));
-    return g_strconcat(stem, name + length - ending, NULL);
 }
 
 char *file_name_safe(const char *name, size_t most)
@@ -179,5 +160,13 @@ char *file_name_safe(const char *name, size_t most)
         length--;
     g_autofree char *bare = g_strndup(start, length);
     g_autofree char *whole = is_device(bare) ? g_strconcat("_", bare, NULL) : g_strdup(bare);
-    return shorten(whole, most);
+    size_t all = strlen(whole);
+    if (all <= most)
+        return g_steal_pointer(&whole);
+    /* Cut before its ending, if that is a short one. */
+    const char *dot = strrchr(whole, '.');
+    size_t ending = dot && strlen(dot) <= most / 2 && strlen(dot) <= 16 ? strlen(dot) : 0;
+    const char *cut = g_utf8_find_prev_char(whole, whole + most - ending + 1);
+    g_autofree char *stem = g_strndup(whole, (gsize)(cut - whole));
+    return g_strconcat(stem, whole + all - ending, NULL);
 }

@@ -170,17 +170,6 @@ static char *unfold(const char *at, const char *end)
     return value;
 }
 
-/* Does the line at begin with the field name? Its value's beginning, else NULL. */
-static const char *field_value(const char *at, size_t line, const MimeField *field)
-{
-    if (line <= field->length || g_ascii_strncasecmp(at, field->name, field->length) != 0)
-        return NULL;
-    const char *colon = at + field->length;
-    while (colon < at + line && (*colon == ' ' || *colon == '\t'))
-        colon++;
-    return colon < at + line && *colon == ':' ? colon + 1 : NULL;
-}
-
 void mime_fields(const char *head, size_t length, MimeField *fields, size_t count)
 {
     const char *end = head + length, *at = head;
@@ -188,13 +177,17 @@ void mime_fields(const char *head, size_t length, MimeField *fields, size_t coun
     while (at < end && missing > 0) {
         size_t line = line_length(at, end);
         for (size_t i = 0; i < count; i++) {
-            const char *value = fields[i].value ? NULL : field_value(at, line, &fields[i]);
-            if (!value)
+            if (fields[i].value || line <= fields[i].length ||
+                g_ascii_strncasecmp(at, fields[i].name, fields[i].length) != 0)
                 continue;
-            const char *stop = at + line;
+            const char *colon = at + fields[i].length, *stop = at + line;
+            while (colon < stop && (*colon == ' ' || *colon == '\t'))
+                colon++;
+            if (colon == stop || *colon != ':')
+                continue;
             while (stop < end && (*stop == ' ' || *stop == '\t'))
                 stop += line_length(stop, end);
-            fields[i].value = unfold(value, stop);
+            fields[i].value = unfold(colon + 1, stop);
             missing--;
         }
         at += line;
@@ -213,13 +206,6 @@ static char *lower_all(char *value)
     for (char *at = value; *at; at++)
         *at = g_ascii_isupper(*at) ? (char)(*at | 0x20) : *at;
     return value;
-}
-
-/* Cuts value behind its first word, in lower case. */
-static char *first_word(char *value)
-{
-    value[strcspn(value, "; \t")] = '\0';
-    return lower_all(value);
 }
 
 static Delimiter read_part(MimeReader *reader, PartPlace place, const char *start, const char *head);
@@ -253,13 +239,6 @@ bool mime_is_encoded(const MimePart *part)
     return g_strv_contains(names, part->encoding);
 }
 
-/* Does the part hold a message whose parts stand in the bytes? Who splits that by himself, decodes it before. */
-static bool holds_message(const MimeReader *reader, const MimePart *part)
-{
-    static const char *const kinds[] = {"message/rfc822", "message/global", NULL};
-    return reader->whole ? mime_is_message(part) && !mime_is_encoded(part) : g_strv_contains(kinds, part->type);
-}
-
 /* Reads what the fields of a part say. Returns its boundary; NULL: it has none, or readers do not agree about it, which
  * closes a part for who decides by what is in a mail. */
 static char *read_fields(const MimeReader *reader, MimePart *part, bool digest)
@@ -279,7 +258,9 @@ static char *read_fields(const MimeReader *reader, MimePart *part, bool digest)
     g_autoptr(ContentType) content = content_type_parse(hidden ? decoded : type ? type : "");
     char *charset = content_type_first(content, "charset");
     part->charset = charset ? lower_all(charset) : g_strdup("");
-    part->encoding = encoding ? first_word(g_steal_pointer(&encoding)) : g_strdup("");
+    if (encoding)
+        encoding[strcspn(encoding, "; \t")] = '\0';
+    part->encoding = encoding ? lower_all(g_steal_pointer(&encoding)) : g_strdup("");
     const char *slash = strchr(content->type, '/');
     part->typed = slash > content->type && slash[1] != '\0';
     part->type = part->typed ? lower_all(g_strdup(content->type))
@@ -314,7 +295,11 @@ static Delimiter read_part(MimeReader *reader, PartPlace place, const char *star
     if (part->head_length == 0 && head < reader->end)
         part->body += *head == '\n' ? 1 : *head == '\r' && head + 1 < reader->end && head[1] == '\n' ? 2 : 0;
     g_autofree char *boundary = read_fields(reader, part, place.digest);
-    bool message = !boundary && !part->inside && holds_message(reader, part);
+    /* A message whose parts stand in the bytes. Who splits that by himself, decodes it before. */
+    static const char *const kinds[] = {"message/rfc822", "message/global", NULL};
+    bool message = !boundary && !part->inside &&
+                   (reader->whole ? mime_is_message(part) && !mime_is_encoded(part)
+                                  : g_strv_contains(kinds, part->type));
     part->closed |= (boundary || message) && place.level >= reader->deepest;
     bool opens = !part->closed && reader->parts->len < reader->most;
     PartPlace within = {

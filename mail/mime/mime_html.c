@@ -56,29 +56,6 @@ static void end_mailbox(Strip *strip)
     g_clear_pointer(&strip->mailbox, g_free);
 }
 
-static void open_link(Strip *strip, const char *target)
-{
-    g_clear_pointer(&strip->target, g_free);
-    size_t length = strcspn(target, "\"'?> \t");
-    if (g_ascii_strncasecmp(target, "mailto:", strlen("mailto:")) == 0) {
-        if (length > strlen("mailto:") && length <= ADDRESS_MAX)
-            strip->mailbox = g_strndup(target, length);
-        strip->mailbox_from = strip->out->len;
-    } else if (strip->for_people && (g_ascii_strncasecmp(target, "http:", strlen("http:")) == 0 ||
-                                     g_ascii_strncasecmp(target, "https:", strlen("https:")) == 0)) {
-        strip->target = g_strndup(target, strcspn(target, "\"'> \t\r\n"));
-        strip->target_from = strip->out->len;
-    }
-}
-
-/* Name the target of the open link behind its text, if the text does not name it. */
-static void close_link(Strip *strip)
-{
-    if (strip->target && !strstr(strip->out->str + strip->target_from, strip->target))
-        g_string_append_printf(strip->out, " <%s>", strip->target);
-    g_clear_pointer(&strip->target, g_free);
-}
-
 /* For people the cells of a table stand in one line, an item of a list in its own, and no empty line is between two
  * <div>, with which some programs write each line. False: it is another element. */
 static bool break_line(GString *out, const char *name, bool opens)
@@ -125,9 +102,22 @@ static void start_element(void *data, const xmlChar *name, const xmlChar **attri
     strip->silent += is_silent(element);
     if (strip->for_people && strcmp(element, "pre") == 0)
         strip->preformatted = true;
-    for (; strcmp(element, "a") == 0 && attributes && attributes[0]; attributes += 2)
-        if (attributes[1] && strcmp((const char *)attributes[0], "href") == 0)
-            open_link(strip, (const char *)attributes[1]);
+    for (; strcmp(element, "a") == 0 && attributes && attributes[0]; attributes += 2) {
+        const char *target = (const char *)attributes[1];
+        if (!target || strcmp((const char *)attributes[0], "href") != 0)
+            continue;
+        g_clear_pointer(&strip->target, g_free);
+        size_t length = strcspn(target, "\"'?> \t");
+        if (g_ascii_strncasecmp(target, "mailto:", strlen("mailto:")) == 0) {
+            if (length > strlen("mailto:") && length <= ADDRESS_MAX)
+                strip->mailbox = g_strndup(target, length);
+            strip->mailbox_from = strip->out->len;
+        } else if (strip->for_people && (g_ascii_strncasecmp(target, "http:", strlen("http:")) == 0 ||
+                                         g_ascii_strncasecmp(target, "https:", strlen("https:")) == 0)) {
+            strip->target = g_strndup(target, strcspn(target, "\"'> \t\r\n"));
+            strip->target_from = strip->out->len;
+        }
+    }
 }
 
 static void end_element(void *data, const xmlChar *name)
@@ -140,8 +130,12 @@ static void end_element(void *data, const xmlChar *name)
     strip->silent -= is_silent(element);
     if (strcmp(element, "pre") == 0)
         strip->preformatted = false;
-    if (strcmp(element, "a") == 0)
-        close_link(strip);
+    if (strcmp(element, "a") != 0)
+        return;
+    /* Name the target of the link behind its text, if the text does not name it. */
+    if (strip->target && !strstr(strip->out->str + strip->target_from, strip->target))
+        g_string_append_printf(strip->out, " <%s>", strip->target);
+    g_clear_pointer(&strip->target, g_free);
 }
 
 /* For people blanks in a row are one. */
@@ -183,14 +177,6 @@ static size_t address_length(const char *at)
     while (length < ADDRESS_MAX && at[length] && !strchr(" =<>&", at[length]))
         length++;
     return at[length] == '>' && memchr(at, '@', length) ? length + 1 : 0;
-}
-
-/* Return the end of the comment, or declaration, at at. One that does not end takes all. */
-static const char *comment_end(const char *at)
-{
-    bool comment = g_str_has_prefix(at, "<!--");
-    const char *end = comment ? strstr(at + 2, "-->") : strchr(at, '>');
-    return end ? end + (comment ? 3 : 1) : at + strlen(at);
 }
 
 /* Return the part of a tag that the next byte belongs to, after one that belonged to now: a quoted value (its quote),
@@ -237,7 +223,9 @@ static GString *prepare(const char *html)
             continue;
         }
         if (!inside && at[0] == '<' && at[1] == '!') { /* libxml2 takes "<![endif]>" for text */
-            at = comment_end(at);
+            bool comment = g_str_has_prefix(at, "<!--");
+            const char *end = comment ? strstr(at + 2, "-->") : strchr(at, '>');
+            at = end ? end + (comment ? 3 : 1) : at + strlen(at); /* one that does not end takes all */
             continue;
         }
         if (separators > SEPARATORS_MAX && !spare && strchr("\"'", part))
@@ -273,31 +261,26 @@ static void parser_end(htmlParserCtxtPtr parser)
     htmlFreeParserCtxt(parser);
 }
 
-/* Give the text to libxml2, which tells of elements and text as it meets them. Within too many elements begin anew. */
-static void parse(Strip *strip, const GString *html)
-{
-    htmlParserCtxtPtr parser = parser_new(strip);
-    for (const char *at = html->str, *end = at + html->len; at < end;) {
-        const char *next = end - at > PIECE ? memchr(at + PIECE, '<', (size_t)(end - at - PIECE)) : NULL;
-        size_t length = (size_t)((next ? next : end) - at);
-        htmlParseChunk(parser, at, (int)length, 0);
-        at += length;
-        if (strip->depth > DEPTH_MAX && at < end) {
-            parser_end(parser);
-            strip->depth = strip->silent = 0;
-            parser = parser_new(strip);
-        }
-    }
-    parser_end(parser);
-}
-
 static GString *strip_html(const GString *html, bool for_people, bool quotes)
 {
     g_autofree char *valid = g_utf8_make_valid(html->str, (gssize)html->len);
     g_autoptr(GString) prepared = prepare(valid);
     Strip strip = {.out = g_string_sized_new(html->len), .for_people = for_people, .quotes = quotes};
     strip.tags = strcasestr(valid, "<br") || strcasestr(valid, "<p") || strcasestr(valid, "</");
-    parse(&strip, prepared);
+    /* libxml2 tells of elements and text as it meets them. Within too many elements it begins anew. */
+    htmlParserCtxtPtr parser = parser_new(&strip);
+    for (const char *at = prepared->str, *end = at + prepared->len; at < end;) {
+        const char *next = end - at > PIECE ? memchr(at + PIECE, '<', (size_t)(end - at - PIECE)) : NULL;
+        size_t length = (size_t)((next ? next : end) - at);
+        htmlParseChunk(parser, at, (int)length, 0);
+        at += length;
+        if (strip.depth > DEPTH_MAX && at < end) {
+            parser_end(parser);
+            strip.depth = strip.silent = 0;
+            parser = parser_new(&strip);
+        }
+    }
+    parser_end(parser);
     end_mailbox(&strip);
     g_free(strip.target);
     return strip.out;

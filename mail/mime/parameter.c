@@ -51,16 +51,11 @@ static const char *skip_comments(const char *at, bool *broken)
     return at;
 }
 
-/* Tell whether a character ends an unquoted word. Writers put @, / and others into it without quotes. */
-static bool ends_word(char octet, const char *more)
-{
-    return octet == '\0' || byte_is_blank(octet) || octet == ';' || octet == '(' || octet == '"' || strchr(more, octet);
-}
-
+/* An unquoted word, up to a character that ends it. Writers put @, / and others into one without quotes. */
 static char *take_word(const char **at, const char *more)
 {
     const char *start = *at;
-    while (!ends_word(**at, more))
+    while (**at && !byte_is_blank(**at) && !strchr(";(\"", **at) && !strchr(more, **at))
         ++*at;
     return g_strndup(start, (size_t)(*at - start));
 }
@@ -80,23 +75,6 @@ static char *take_quoted(const char **at, bool *broken)
     return g_string_free(text, FALSE);
 }
 
-/* NAME, NAME*, NAME*N, NAME*N*: takes the additions off. */
-static bool split_name(Parameter *parameter)
-{
-    char *star = strchr(parameter->name, '*');
-    parameter->piece = -1;
-    if (!star)
-        return true;
-    *star++ = '\0';
-    size_t digits = strspn(star, "0123456789");
-    parameter->extended = star[digits] == '*' || *star == '\0';
-    if (digits > 0 && digits < 4 && (*star != '0' || digits == 1))
-        parameter->piece = (int)g_ascii_strtoll(star, NULL, 10);
-    else if (digits > 0)
-        return false;
-    return star[digits] == '\0' || (digits > 0 && star[digits] == '*' && star[digits + 1] == '\0');
-}
-
 /* One "NAME=VALUE"; false when there is none. */
 static bool take_parameter(ContentType *type, const char **at)
 {
@@ -109,7 +87,19 @@ static bool take_parameter(ContentType *type, const char **at)
     *at = skip_comments(*at + 1, &type->broken);
     parameter->value = **at == '"' ? take_quoted(at, &type->broken) : take_word(at, "");
     *at = skip_comments(*at, &type->broken);
-    return split_name(parameter);
+    /* NAME, NAME*, NAME*N, NAME*N*: the additions are taken off. */
+    char *star = strchr(parameter->name, '*');
+    parameter->piece = -1;
+    if (!star)
+        return true;
+    *star++ = '\0';
+    size_t digits = strspn(star, "0123456789");
+    parameter->extended = star[digits] == '*' || *star == '\0';
+    if (digits > 0 && digits < 4 && (*star != '0' || digits == 1))
+        parameter->piece = (int)g_ascii_strtoll(star, NULL, 10);
+    else if (digits > 0)
+        return false;
+    return star[digits] == '\0' || (digits > 0 && star[digits] == '*' && star[digits + 1] == '\0');
 }
 
 ContentType *content_type_parse(const char *value)
@@ -140,13 +130,6 @@ ContentType *content_type_parse(const char *value)
     }
     type->broken |= *at != '\0';
     return type;
-}
-
-/* The charset that an extended value names: CHARSET'LANGUAGE'TEXT. g_free() */
-static char *charset_of(const Parameter *parameter)
-{
-    const char *quote = parameter->extended ? strchr(parameter->value, '\'') : NULL;
-    return quote ? g_strndup(parameter->value, (gsize)(quote - parameter->value)) : g_strdup("");
 }
 
 static void append_decoded(GString *text, const Parameter *parameter, bool first)
@@ -185,18 +168,12 @@ static const Parameter *find(const ContentType *type, const char *name, int piec
     return found;
 }
 
-static unsigned count_all(const ContentType *type, const char *name)
-{
-    unsigned count = 0;
-    for (guint i = 0; i < type->parameters->len; i++)
-        count += g_ascii_strcasecmp(((const Parameter *)type->parameters->pdata[i])->name, name) == 0;
-    return count;
-}
-
 bool content_type_parameter(const ContentType *type, const char *name, char **value)
 {
     *value = NULL;
-    unsigned all = count_all(type, name), count, used = 0;
+    unsigned all = 0, count, used = 0;
+    for (guint i = 0; i < type->parameters->len; i++)
+        all += g_ascii_strcasecmp(((const Parameter *)type->parameters->pdata[i])->name, name) == 0;
     const Parameter *parameter = find(type, name, -1, &count);
     g_autoptr(GString) text = g_string_new(NULL);
     if (parameter) {
@@ -216,7 +193,9 @@ bool content_type_parameter(const ContentType *type, const char *name, char **va
 /* Append the text of some octets to texts. Programs end it at a NUL, or leave that out. */
 static void add_text(GPtrArray *texts, const Parameter *first, const GString *octets)
 {
-    g_autofree char *charset = charset_of(first);
+    /* The charset that an extended value names: CHARSET'LANGUAGE'TEXT. */
+    const char *quote = first->extended ? strchr(first->value, '\'') : NULL;
+    g_autofree char *charset = quote ? g_strndup(first->value, (gsize)(quote - first->value)) : g_strdup("");
     g_autoptr(GString) text = g_string_new(NULL);
     charset_decode(charset, octets->str, octets->len, false, text);
     g_ptr_array_add(texts, g_utf8_make_valid(text->str, -1));

@@ -60,30 +60,6 @@ static bool read_parameters(Partial *partial, const ContentType *type)
     return !total || partial->number <= partial->total || refuse(partial, "its number is over its total");
 }
 
-/* RFC 2046 5.2.2: 7bit, said or unsaid, and true. */
-static bool check_encoding(Partial *partial, const Message *message)
-{
-    size_t index = 0;
-    for (const Field *field; (field = message_find(message, "Content-Transfer-Encoding", &index)); index++) {
-        g_autofree char *value = field_value(field);
-        g_autofree char *word = content_token(value);
-        if (g_ascii_strcasecmp(word, "7bit") != 0)
-            return refuse(partial, "its Content-Transfer-Encoding is not 7bit");
-    }
-    g_autoptr(GBytes) body = message_body(message);
-    return !bytes_8bit_of(body) || refuse(partial, "it holds octets over 127");
-}
-
-static char *read_author(const Message *message)
-{
-    const Field *field = message_find(message, "From", NULL);
-    g_autofree char *value = field ? field_value(field) : NULL;
-    g_autoptr(GPtrArray) list = address_list_new();
-    if (value)
-        address_parse(value, strlen(value), list);
-    return list->len > 0 ? address_key(((const Address *)list->pdata[0])->mailbox) : NULL;
-}
-
 const char *partial_sender(const Partial *partial, const char *envelope_sender)
 {
     return partial->author ? partial->author : envelope_sender;
@@ -104,14 +80,26 @@ bool partial_read(const Message *message, Partial *partial)
     }
     if (!found)
         return false;
-    partial->author = read_author(message);
+    g_autofree char *from = message_value(message, "From");
+    g_autoptr(GPtrArray) authors = address_list_new();
+    if (from)
+        address_parse(from, strlen(from), authors);
+    partial->author = authors->len > 0 ? address_key(((const Address *)authors->pdata[0])->mailbox) : NULL;
     if (types > 1)
-        refuse(partial, "it has several Content-Type fields");
-    else if (found->broken)
-        refuse(partial, "its Content-Type cannot be read");
-    else if (read_parameters(partial, found))
-        check_encoding(partial, message);
-    return true;
+        return !refuse(partial, "it has several Content-Type fields");
+    if (found->broken)
+        return !refuse(partial, "its Content-Type cannot be read");
+    if (!read_parameters(partial, found))
+        return true;
+    /* RFC 2046 5.2.2: 7bit, said or unsaid, and true. */
+    index = 0;
+    for (const Field *field; (field = message_find(message, "Content-Transfer-Encoding", &index)); index++) {
+        g_autofree char *value = field_value(field), *word = content_token(value);
+        if (g_ascii_strcasecmp(word, "7bit") != 0)
+            return !refuse(partial, "its Content-Transfer-Encoding is not 7bit");
+    }
+    g_autoptr(GBytes) body = message_body(message);
+    return !bytes_8bit_of(body) || !refuse(partial, "it holds octets over 127");
 }
 
 char *partial_set_key(const char *list_id, const char *sender, const char *id)
@@ -167,25 +155,16 @@ static void add_field(GString *head, const Field *field)
         g_string_append(head, "\r\n");
 }
 
-static GBytes *join_bodies(GBytes *const *parts, size_t count, Message **first)
+GPtrArray *partial_join(GBytes *const *parts, size_t count, const char *trace)
 {
-    GByteArray *joined = g_byte_array_new();
+    g_autoptr(Message) outer = message_new(parts[0]);
+    GByteArray *bodies = g_byte_array_new();
     for (size_t i = 0; i < count; i++) {
         g_autoptr(Message) part = message_new(parts[i]);
         g_autoptr(GBytes) body = message_body(part);
-        size_t length;
-        const guint8 *octets = g_bytes_get_data(body, &length);
-        g_byte_array_append(joined, octets, (guint)length);
-        if (i == 0)
-            *first = g_steal_pointer(&part);
+        g_byte_array_append(bodies, g_bytes_get_data(body, NULL), (guint)g_bytes_get_size(body));
     }
-    return g_byte_array_free_to_bytes(joined);
-}
-
-GPtrArray *partial_join(GBytes *const *parts, size_t count, const char *trace)
-{
-    g_autoptr(Message) outer = NULL;
-    g_autoptr(GBytes) joined = join_bodies(parts, count, &outer);
+    g_autoptr(GBytes) joined = g_byte_array_free_to_bytes(bodies);
     g_autoptr(Message) inner = message_new(joined);
     g_autoptr(GString) head = g_string_new(NULL);
     if (trace)
