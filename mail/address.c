@@ -21,6 +21,8 @@ GPtrArray *address_list_new(void)
     return g_ptr_array_new_with_free_func((GDestroyNotify)address_free);
 }
 
+#define BEFORE_MAX 200 /* bytes of words before a comma that may belong to a name */
+
 /* One address in the making. */
 typedef struct Parser {
     const char *text, *at, *end;
@@ -37,14 +39,9 @@ typedef struct Parser {
     bool plain;  /* what address_parse() returns */
 } Parser;
 
-static bool is_special(char octet)
-{
-    return octet != '\0' && strchr("()<>[]:;@,.\"\\", octet) != NULL;
-}
-
 static bool is_atom(char octet)
 {
-    return (unsigned char)octet > ' ' && octet != 127 && !is_special(octet);
+    return (unsigned char)octet > ' ' && octet != 127 && !strchr("()<>[]:;@,.\"\\", octet);
 }
 
 static void reset(Parser *parser)
@@ -93,37 +90,6 @@ static void skip_blanks(Parser *parser)
     }
 }
 
-/* A quoted string: its text, and as it must be written in an address. */
-static void read_quoted(Parser *parser, GString *text)
-{
-    for (parser->at++; parser->at < parser->end && *parser->at != '"'; parser->at++) {
-        if (*parser->at == '\\' && parser->at + 1 < parser->end)
-            parser->at++;
-        if (*parser->at != '\r' && *parser->at != '\n')
-            g_string_append_c(text, *parser->at);
-    }
-    if (parser->at < parser->end)
-        parser->at++;
-    else
-        parser->plain = false;
-}
-
-/* Quotes only where the text needs them. */
-static void append_local(GString *mailbox, const GString *text)
-{
-    if (mailbox_local_valid(text->str, text->len)) {
-        g_string_append_len(mailbox, text->str, (gssize)text->len);
-        return;
-    }
-    g_string_append_c(mailbox, '"');
-    for (size_t at = 0; at < text->len; at++) {
-        if (text->str[at] == '"' || text->str[at] == '\\')
-            g_string_append_c(mailbox, '\\');
-        g_string_append_c(mailbox, text->str[at]);
-    }
-    g_string_append_c(mailbox, '"');
-}
-
 /* Reads one word, special or domain literal into mailbox (and display). */
 static void read_piece(Parser *parser, bool spaced)
 {
@@ -142,9 +108,24 @@ static void read_piece(Parser *parser, bool spaced)
         g_string_append_c(parser->display, ' ');
     if (octet == '"') {
         g_autoptr(GString) text = g_string_new(NULL);
-        read_quoted(parser, text);
-        append_local(parser->mailbox, text);
+        for (parser->at++; parser->at < parser->end && *parser->at != '"'; parser->at++) {
+            if (*parser->at == '\\' && parser->at + 1 < parser->end)
+                parser->at++;
+            if (*parser->at != '\r' && *parser->at != '\n')
+                g_string_append_c(text, *parser->at);
+        }
+        parser->plain = parser->plain && parser->at < parser->end;
+        parser->at += parser->at < parser->end;
         g_string_append_len(parser->display, text->str, (gssize)text->len);
+        /* An address has quotes only where the text needs them. */
+        bool bare = mailbox_local_valid(text->str, text->len);
+        g_string_append(parser->mailbox, bare ? "" : "\"");
+        for (size_t at = 0; at < text->len; at++) {
+            if (!bare && (text->str[at] == '"' || text->str[at] == '\\'))
+                g_string_append_c(parser->mailbox, '\\');
+            g_string_append_c(parser->mailbox, text->str[at]);
+        }
+        g_string_append(parser->mailbox, bare ? "" : "\"");
         return;
     }
     const char *start = parser->at++;
@@ -159,30 +140,20 @@ static void read_piece(Parser *parser, bool spaced)
     g_string_append_len(parser->display, start, parser->at - start);
 }
 
-/* Does a dot stand where only mailbox_valid() allows it, not RFC 5322? */
-static bool has_odd_dots(const char *mailbox)
-{
-    return *mailbox == '.' || strstr(mailbox, "..") || strstr(mailbox, ".@");
-}
-
-/* Would some readers take the mailbox for another one? They look for the first "@", or decode what looks encoded. */
-static bool is_misleading(const char *mailbox)
-{
-    return strchr(mailbox, '@') != strrchr(mailbox, '@') || strstr(mailbox, "=?");
-}
-
-/* "See ... anne@example.com" is a sentence. Odd dots are taken for a part of the address only where no blank stands
- * beside them. */
+/* "See ... anne@example.com" is a sentence. Dots that only mailbox_valid() allows, and not RFC 5322, are taken for a
+ * part of the address only where no blank stands beside them. */
 static void emit(Parser *parser, const char *display, GPtrArray *list)
 {
     const char *mailbox = parser->mailbox->str;
     bool whole = !parser->gap && strlen(mailbox) == parser->mailbox->len && mailbox_valid(mailbox);
-    if (!whole || (parser->loose && has_odd_dots(mailbox)) || list->len >= ADDRESS_LIST_MAX) {
+    bool odd = parser->loose && (*mailbox == '.' || strstr(mailbox, "..") || strstr(mailbox, ".@"));
+    if (!whole || odd || list->len >= ADDRESS_LIST_MAX) {
         if (parser->mailbox->len > 0)
             parser->plain = false;
         return;
     }
-    if (is_misleading(mailbox))
+    /* Some readers would take it for another one: they look for the first "@", or decode what looks encoded. */
+    if (strchr(mailbox, '@') != strrchr(mailbox, '@') || strstr(mailbox, "=?"))
         parser->plain = false;
     Address *address = g_new0(Address, 1);
     address->display = g_strstrip(g_strdup(display));
@@ -190,18 +161,6 @@ static void emit(Parser *parser, const char *display, GPtrArray *list)
     address->start = (size_t)(parser->begin - parser->text);
     address->end = (size_t)(parser->at - parser->text);
     g_ptr_array_add(list, address);
-}
-
-/* Words without an address that end at a comma may be the first half of a name. No name is longer than this. */
-#define BEFORE_MAX 200
-
-static void note_before(Parser *parser)
-{
-    bool words = parser->display->len > 0 && !parser->sign && !parser->behind;
-    if (!words || parser->before->len + parser->display->len > BEFORE_MAX)
-        g_string_truncate(parser->before, 0);
-    else
-        g_string_append_printf(parser->before, "%s, ", parser->display->str);
 }
 
 /* "<" [route ":"] addr-spec ">". Without its end it ends at a comma. */
@@ -248,24 +207,24 @@ static void read_angle(Parser *parser, GPtrArray *list)
     parser->behind = true;
 }
 
-/* Are there control characters besides tabs and line ends? A bare CR ends a line for some readers. */
-static bool has_controls(const char *text, size_t length)
-{
-    for (size_t at = 0; at < length; at++) {
-        bool line_end = text[at] == '\n' || (text[at] == '\r' && at + 1 < length && text[at + 1] == '\n');
-        if (text[at] != '\t' && !line_end && ((guchar)text[at] < ' ' || text[at] == 127))
-            return true;
-    }
-    return false;
-}
-
 bool address_parse(const char *text, size_t length, GPtrArray *list)
 {
     g_autoptr(GString) display = g_string_new(NULL), mailbox = g_string_new(NULL), comment = g_string_new(NULL);
     g_autoptr(GString) words = g_string_new(NULL);
-    Parser parser = {.text = text, .at = text, .end = text + length, .begin = text,
-                     .display = display, .mailbox = mailbox, .comment = comment, .before = words,
-                     .plain = !has_controls(text, length)};
+    Parser parser = {.text = text,
+                     .at = text,
+                     .end = text + length,
+                     .begin = text,
+                     .display = display,
+                     .mailbox = mailbox,
+                     .comment = comment,
+                     .before = words,
+                     .plain = true};
+    /* No control characters are plain but tabs and line ends. A bare CR ends a line for some readers. */
+    for (const char *at = text; at < parser.end && parser.plain; at++) {
+        bool line_end = *at == '\n' || (*at == '\r' && at + 1 < parser.end && at[1] == '\n');
+        parser.plain = *at == '\t' || line_end || ((guchar)*at >= ' ' && *at != 127);
+    }
     while (parser.at < parser.end && list->len < ADDRESS_LIST_MAX) {
         const char *before = parser.at;
         skip_blanks(&parser);
@@ -276,8 +235,10 @@ bool address_parse(const char *text, size_t length, GPtrArray *list)
             read_angle(&parser, list);
         } else if (octet == ',' || octet == ';') {
             emit(&parser, comment->str, list);
-            if (octet == ',')
-                note_before(&parser);
+            /* Words without an address that end at a comma may be the first half of a name. */
+            bool half = octet == ',' && display->len > 0 && !parser.sign && !parser.behind;
+            if (half && words->len + display->len <= BEFORE_MAX)
+                g_string_append_printf(words, "%s, ", display->str);
             else
                 g_string_truncate(words, 0);
             reset(&parser);

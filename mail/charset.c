@@ -123,33 +123,6 @@ bool charset_same(const char *a, const char *b)
     return first ? first == find(b) : g_ascii_strcasecmp(a, b) == 0;
 }
 
-/* Is it a name without what tells iconv how to convert, as "//IGNORE" does? */
-static bool is_name(const char *label)
-{
-    return *label && strlen(label) < LABEL_MAX &&
-           !label[strspn(label, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "-_.:+()")];
-}
-
-/* NULL: iconv does not know the name. The converter is the caller's. Of a decoder of the table (keep) another one
- * stays open, which keeps the charset's module in memory: it would be loaded anew for each text. */
-static GIConv open_converter(const char *decoder, bool keep)
-{
-    static GHashTable *kept;
-    static GMutex lock;
-    GIConv converter = g_iconv_open("UTF-8", decoder);
-    if (converter == (GIConv)-1)
-        return NULL;
-    if (!keep)
-        return converter;
-    g_mutex_lock(&lock);
-    if (!kept)
-        kept = g_hash_table_new(g_str_hash, g_str_equal);
-    if (!g_hash_table_contains(kept, decoder))
-        g_hash_table_insert(kept, (void *)decoder, g_iconv_open("UTF-8", decoder));
-    g_mutex_unlock(&lock);
-    return converter;
-}
-
 /* Append the text that converter makes of the bytes. Return false where it did not know some. */
 static bool convert(GIConv converter, GString *bytes, gsize unit, bool cut, GString *text)
 {
@@ -213,14 +186,6 @@ typedef struct Escape {
     unsigned width;   /* bytes of a character; 0: those of ASCII, which stay as they are */
 } Escape;
 
-/* Does a character of width bytes begin at at? */
-static bool is_whole(const char *at, const char *end, unsigned width)
-{
-    for (; width > 0 && at < end && *at > ' ' && *at <= '~'; at++)
-        width--;
-    return width == 0;
-}
-
 /* ISO-2022-JP as EUC-JP: iconv knows in that form alone what Japanese programs added to JIS X 0208. NULL: the bytes
  * have something else. */
 static GString *japanese_8bit(const char *bytes, size_t length, bool cut)
@@ -246,7 +211,10 @@ static GString *japanese_8bit(const char *bytes, size_t length, bool cut)
         bool roman = state == &escapes[1] && (*at == '\\' || *at == '~'); /* a yen sign and an overline */
         if ((unsigned char)*at >= 0x80 || roman || *at == '\016' || *at == '\017')
             return NULL;
-        if (!plain && !is_whole(at, end, state->width)) {
+        size_t letters = 0; /* of the character that begins here */
+        while (!plain && letters < state->width && at + letters < end && at[letters] > ' ' && at[letters] <= '~')
+            letters++;
+        if (!plain && letters < state->width) {
             if (!cut || (size_t)(end - at) >= state->width)
                 g_string_append_c(out, '\xff'); /* no character: iconv gets nothing to pair the next byte with */
             at++;
@@ -291,9 +259,19 @@ static GString *decode_with(const Charset *charset, const char *decoder, const c
     }
     g_autoptr(GString) form = japanese ? japanese_8bit(bytes, length, cut)
                                        : g_string_new_len(bytes + mark, (gssize)(length - mark));
-    GIConv converter = form ? open_converter(decoder, *charset->labels) : NULL;
-    if (!converter)
+    GIConv converter = form ? g_iconv_open("UTF-8", decoder) : (GIConv)-1;
+    if (converter == (GIConv)-1)
         return NULL;
+    /* Of a decoder of the table another one stays open, which keeps the charset's module in memory: it would be loaded
+     * anew for each text. */
+    static GHashTable *kept;
+    static GMutex lock;
+    g_mutex_lock(&lock);
+    if (!kept)
+        kept = g_hash_table_new(g_str_hash, g_str_equal);
+    if (*charset->labels && !g_hash_table_contains(kept, decoder))
+        g_hash_table_insert(kept, (void *)decoder, g_iconv_open("UTF-8", decoder));
+    g_mutex_unlock(&lock);
     GString *text = g_string_sized_new(form->len);
     *exact = convert(converter, form, g_str_has_prefix(decoder, UTF_16) ? 2 : 1, cut, text);
     *exact = replace_controls(text) && *exact;
@@ -327,7 +305,10 @@ bool charset_decode(const char *label, const char *bytes, size_t length, bool cu
     if (known && g_str_equal(known->decoder, "UTF-8"))
         return append_utf8(bytes, length, cut, text);
     bool exact = false;
-    GString *decoded = known || is_name(label) ? decode(known ? known : &own, bytes, length, cut, &exact) : NULL;
+    /* A name, without what tells iconv how to convert, as "//IGNORE" does. */
+    bool is_name = *label && strlen(label) < LABEL_MAX &&
+                   !label[strspn(label, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "-_.:+()")];
+    GString *decoded = known || is_name ? decode(known ? known : &own, bytes, length, cut, &exact) : NULL;
     const char *end;
     if (!exact && bytes_8bit(bytes, length) &&
         (g_utf8_validate_len(bytes, length, &end) ||

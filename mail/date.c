@@ -3,7 +3,12 @@
 #include "mail/date.h"
 
 #include <glib.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "mail/date.h"
 
 #define VALUE_MAX 200 /* bytes; a comment at best stands behind */
 
@@ -67,105 +72,42 @@ static int full_year(int number, size_t digits)
     return digits >= 4 ? number : digits == 3 || number >= 50 ? 1900 + number : 2000 + number;
 }
 
-/* Read ":11", ":11:12", ":11:12.345" behind the hour. */
-static bool take_time(DateParts *date, int hour, const char **at)
-{
-    size_t digits;
-    date->timed = true;
-    date->hour = hour;
-    if (!take_joined(at, ":.", &date->minute, &digits) || digits > 2)
-        return false;
-    if (!take_joined(at, ":.", &date->second, &digits))
-        return true;
-    if (digits > 2)
-        return false;
-    if ((**at == '.' || **at == ',') && g_ascii_isdigit((*at)[1]))
-        *at += 1 + strspn(*at + 1, "0123456789");
-    return true;
-}
-
-/* Read the rest of "2026-11-03", "2026/11/03", "3.11.2026", "03-11-2026", and of "11/3/2026", in which the month is the
- * first unless it is above 12. Such a number may be the hour of "12.31.30", too. */
-static bool take_numeric_date(DateParts *date, int first, size_t digits, const char **at)
-{
-    char mark[2] = {**at, '\0'};
-    int second, third;
-    size_t of_third;
-    if (!take_joined(at, mark, &second, &of_third) || !take_joined(at, mark, &third, &of_third))
-        return false;
-    bool year_first = digits == 4;
-    bool month_first = !year_first && *mark == '/' && first <= 12;
-    date->year = year_first ? first : full_year(third, of_third);
-    date->month = year_first || !month_first ? second : first;
-    date->day = year_first ? third : month_first ? second : first;
-    return true;
-}
-
 static bool take_digits(DateParts *date, const char **at)
 {
-    int number;
-    size_t digits;
+    int number, second, third;
+    size_t digits, length;
     if (!take_number(at, &number, &digits))
         return false;
     bool joined = g_ascii_isdigit(**at ? (*at)[1] : '\0');
-    if (joined && !date->timed && (**at == ':' || (**at == '.' && date->month != 0 && date->day != 0)))
-        return take_time(date, number, at);
-    if (joined && date->month == 0 && **at != '\0' && strchr("-/.", **at))
-        return take_numeric_date(date, number, digits, at);
+    if (joined && !date->timed && (**at == ':' || (**at == '.' && date->month != 0 && date->day != 0))) {
+        /* ":11", ":11:12", ":11:12.345" behind the hour. */
+        date->timed = true;
+        date->hour = number;
+        if (!take_joined(at, ":.", &date->minute, &length) || length > 2)
+            return false;
+        if (!take_joined(at, ":.", &date->second, &length))
+            return true;
+        if ((**at == '.' || **at == ',') && g_ascii_isdigit((*at)[1]) && length <= 2)
+            *at += 1 + strspn(*at + 1, "0123456789");
+        return length <= 2;
+    }
+    if (joined && date->month == 0 && **at != '\0' && strchr("-/.", **at)) {
+        /* The rest of "2026-11-03", "2026/11/03", "3.11.2026", "03-11-2026", and of "11/3/2026", in which the month is
+         * the first unless it is above 12. Such a number may be the hour of "12.31.30", too. */
+        char mark[2] = {**at, '\0'};
+        if (!take_joined(at, mark, &second, &length) || !take_joined(at, mark, &third, &length))
+            return false;
+        bool year_first = digits == 4, month_first = !year_first && *mark == '/' && number <= 12;
+        date->year = year_first ? number : full_year(third, length);
+        date->month = year_first || !month_first ? second : number;
+        date->day = year_first ? third : month_first ? second : number;
+        return true;
+    }
     if (date->day == 0 && digits <= 2)
         date->day = number;
     else if (date->year == 0 && digits >= 2)
         date->year = full_year(number, digits);
     return true;
-}
-
-/* Read "+0100", "-03:30", "+2". One that is more than a day from UTC says nothing. */
-static bool take_offset(DateParts *date, const char **at)
-{
-    int sign = **at == '-' ? -1 : 1, number, minutes = 0;
-    size_t digits, rest;
-    (*at)++;
-    if (!take_number(at, &number, &digits))
-        return false;
-    if (digits > 2)
-        minutes = number / 100 * 60 + number % 100;
-    else
-        minutes = number * 60 + (take_joined(at, ":", &number, &rest) ? number : 0);
-    date->zone = minutes <= 24 * 60 ? sign * minutes : 0;
-    date->zoned = true;
-    return true;
-}
-
-/* Read a word: a month, a zone, the half of a day. A weekday, or one that nobody knows, says nothing. */
-static void take_word(DateParts *date, const char **at)
-{
-    size_t length = 0;
-    while (is_letter((*at)[length]))
-        length++;
-    g_autofree char *word = g_strndup(*at, length);
-    *at += length;
-    if (length == 1 && g_str_has_prefix(*at, ".m")) {
-        *at += 2;
-        length++;
-    }
-    date->afternoon |= length == 2 && *word == 'p' && (word[1] == 'm' || word[1] == '\0');
-    date->forenoon |= length == 2 && *word == 'a' && (word[1] == 'm' || word[1] == '\0');
-    for (size_t i = 0; i < G_N_ELEMENTS(months); i++)
-        if (g_str_has_prefix(word, months[i].word))
-            date->month = months[i].value;
-    for (size_t i = 0; i < G_N_ELEMENTS(zones) && date->timed && !date->zoned; i++)
-        if (strcmp(word, zones[i].word) == 0)
-            date->zone = zones[i].value;
-}
-
-static const char *after_comment(const char *at)
-{
-    int depth = 0;
-    do {
-        depth += *at == '(' ? 1 : *at == ')' ? -1 : 0;
-        at++;
-    } while (depth > 0 && *at);
-    return at;
 }
 
 /* Read all that says something, in whatever order it stands. */
@@ -176,12 +118,40 @@ static bool read_parts(const char *at, DateParts *date)
             if (!take_digits(date, &at))
                 return false;
         } else if (is_letter(*at)) {
-            take_word(date, &at);
+            /* A month, a zone, the half of a day. A weekday, or a word that nobody knows, says nothing. */
+            size_t length = 0;
+            while (is_letter(at[length]))
+                length++;
+            g_autofree char *word = g_strndup(at, length);
+            bool half = length == 1 && g_str_has_prefix(at + length, ".m");
+            at += length + (half ? 2 : 0);
+            half |= length == 2 && word[1] == 'm';
+            date->afternoon |= half && *word == 'p';
+            date->forenoon |= half && *word == 'a';
+            for (size_t i = 0; i < G_N_ELEMENTS(months); i++)
+                if (g_str_has_prefix(word, months[i].word))
+                    date->month = months[i].value;
+            for (size_t i = 0; i < G_N_ELEMENTS(zones) && date->timed && !date->zoned; i++)
+                if (strcmp(word, zones[i].word) == 0)
+                    date->zone = zones[i].value;
         } else if ((*at == '+' || *at == '-') && g_ascii_isdigit(at[1]) && date->timed && !date->zoned) {
-            if (!take_offset(date, &at))
+            /* "+0100", "-03:30", "+2". One that is more than a day from UTC says nothing. */
+            int sign = *at++ == '-' ? -1 : 1, number, rest;
+            size_t digits, length;
+            if (!take_number(&at, &number, &digits))
                 return false;
+            int minutes = digits > 2 ? number / 100 * 60 + number % 100 : number * 60;
+            if (digits <= 2 && take_joined(&at, ":", &rest, &length))
+                minutes += rest;
+            date->zone = minutes <= 24 * 60 ? sign * minutes : 0;
+            date->zoned = true;
+        } else if (*at == '(') {
+            int depth = 0;
+            do
+                depth += *at == '(' ? 1 : *at == ')' ? -1 : 0;
+            while (*++at && depth > 0);
         } else {
-            at = *at == '(' ? after_comment(at) : at + 1;
+            at++;
         }
     }
     if (date->afternoon && date->hour < 12)
@@ -208,4 +178,91 @@ bool date_parse(const char *value, int64_t *seconds, int *zone)
     *seconds = time;
     *zone = read.zone;
     return true;
+}
+
+#define CLOCK "(?<minute>\\d{2}:\\d{2})(?<second>:\\d{2})?"
+#define ZONE "(?<zone>[Zz]|UTC?|GMT|[+-]\\d{2}:?\\d{2})"
+/* ISO 8601 and RFC 3339, with a blank allowed for the T, and parts of a second left out; and RFC 5322, 3.3. */
+#define ISO "^(?<year>\\d{4})-(?<month>\\d{2})-(?<day>\\d{2})[Tt ] *" CLOCK "(?:[.]\\d+)? ?" ZONE "$"
+#define RFC_5322                                                                                        \
+    "^([A-Za-z]{3}, *)?(?<day>\\d{1,2}) +(?<month>[A-Za-z]{3}) +(?<year>\\d{4}) +" CLOCK " +" ZONE "( " \
+    "*\\([^()]*\\))?$"
+#define SHOWN_MAX 60 /* characters of what cannot be read */
+
+char *send_at_take(Message *message)
+{
+    char *value = message_value(message, SEND_AT_FIELD);
+    if (value)
+        message_remove(message, SEND_AT_FIELD);
+    return value;
+}
+
+/* "12" or "Dec"; 0: it is none. */
+static int month_of(const char *text)
+{
+    static const char *const names[] = {"jan", "feb", "mar", "apr", "may", "jun",
+                                        "jul", "aug", "sep", "oct", "nov", "dec"};
+    for (int at = 0; at < (int)G_N_ELEMENTS(names); at++)
+        if (g_ascii_strcasecmp(text, names[at]) == 0)
+            return at + 1;
+    return atoi(text);
+}
+
+static bool read_form(const char *text, const char *pattern, int64_t *seconds)
+{
+    g_autoptr(GRegex) regex = g_regex_new(pattern, 0, 0, NULL);
+    g_autoptr(GMatchInfo) match = NULL;
+    if (!g_regex_match(regex, text, 0, &match))
+        return false;
+    g_autofree char *year = g_match_info_fetch_named(match, "year"), *day = g_match_info_fetch_named(match, "day");
+    g_autofree char *month = g_match_info_fetch_named(match, "month"), *zone = g_match_info_fetch_named(match, "zone");
+    g_autofree char *minute = g_match_info_fetch_named(match, "minute");
+    g_autofree char *second = g_match_info_fetch_named(match, "second");
+    g_autofree char *plain = g_strdup_printf("%s-%02d-%02dT%s%s%s", year, month_of(month), atoi(day), minute,
+                                             second && *second ? second : ":00", g_ascii_isalpha(*zone) ? "Z" : zone);
+    g_autoptr(GDateTime) time = g_date_time_new_from_iso8601(plain, NULL);
+    if (time)
+        *seconds = g_date_time_to_unix(time);
+    return time != NULL;
+}
+
+/* Without control characters and blanks at its ends, and cut. */
+static char *show(const char *text)
+{
+    g_autofree char *valid = g_strstrip(g_utf8_make_valid(text, -1));
+    for (char *at = valid; *at; at++)
+        if (g_ascii_iscntrl(*at))
+            *at = ' ';
+    return g_utf8_substring(valid, 0, MIN(g_utf8_strlen(valid, -1), SHOWN_MAX));
+}
+
+bool send_at_read(const char *text, int64_t now, int64_t *due, GError **error)
+{
+    g_autofree char *plain = g_strstrip(g_strdup(text)), *shown = show(text);
+    int64_t seconds;
+    *due = 0;
+    if (g_ascii_strcasecmp(plain, "now") == 0)
+        return true;
+    if (!g_utf8_validate(plain, -1, NULL) ||
+        (!read_form(plain, ISO, &seconds) && !read_form(plain, RFC_5322, &seconds)))
+        return fail(error, FAIL_NEVER,
+                    "\"%s\" is no time with its zone at which a post can be sent, as 2026-12-24 08:00 +0100 is.",
+                    shown);
+    if (seconds > now / CLOCK_SECOND + SEND_AT_MOST_DAYS * INT64_C(86400))
+        return fail(error, FAIL_NEVER, "The time %s, at which the post is to be sent, is more than a year ahead.",
+                    shown);
+    *due = MAX(seconds, 1) * CLOCK_SECOND;
+    return true;
+}
+
+bool send_at_read_ahead(const char *text, int64_t now, int64_t *due, GError **error)
+{
+    if (!send_at_read(text, now, due, error))
+        return false;
+    if (*due == 0 || *due > now)
+        return true;
+    g_autofree char *shown = show(text);
+    return fail(error, FAIL_NEVER,
+                "The time %s, at which the post is to be sent, is over; the word now in its place sends the post.",
+                shown);
 }

@@ -5,11 +5,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-static int columns_of(gunichar character)
-{
-    return g_unichar_iszerowidth(character) ? 0 : g_unichar_iswide(character) ? 2 : 1;
-}
-
 /* May a line of a language that is written without blanks end between the two? Not before what closes or ends a
  * sentence, nor behind what opens a quotation. */
 static bool may_part(gunichar before, gunichar after)
@@ -32,7 +27,7 @@ static const char *find_break(const char *line, const char *end, int columns)
         gunichar character = g_utf8_get_char(at);
         if (at > line && (*at == ' ' || may_part(before, character)) && (used <= columns || !best))
             best = at;
-        used += columns_of(character);
+        used += g_unichar_iszerowidth(character) ? 0 : g_unichar_iswide(character) ? 2 : 1;
         if (used > columns && best)
             return best;
         before = character;
@@ -40,35 +35,23 @@ static const char *find_break(const char *line, const char *end, int columns)
     return end;
 }
 
-static void fold_line(GString *to, const char *indent, const char *line, const char *end)
-{
-    int columns = FOLD_COLUMNS - (int)g_utf8_strlen(indent, -1);
-    while (line < end) {
-        const char *next = find_break(line, end, columns);
-        g_string_append(to, indent);
-        g_string_append_len(to, line, next - line);
-        g_string_append_c(to, '\n');
-        for (line = next; line < end && *line == ' ';)
-            line++;
-    }
-}
-
 void fold_append(GString *to, const char *indent, const char *text)
 {
+    int columns = FOLD_COLUMNS - (int)g_utf8_strlen(indent, -1);
     for (const char *line = text; *line;) {
         const char *end = strchrnul(line, '\n');
         if (end == line)
             g_string_append_c(to, '\n');
-        fold_line(to, indent, line, end);
+        while (line < end) {
+            const char *next = find_break(line, end, columns);
+            g_string_append(to, indent);
+            g_string_append_len(to, line, next - line);
+            g_string_append_c(to, '\n');
+            for (line = next; line < end && *line == ' ';)
+                line++;
+        }
         line = *end ? end + 1 : end;
     }
-}
-
-/* The last line that folding made of one: where it begins, or the end of the text when the line was not folded. */
-static size_t find_rest(const GString *folded, size_t start)
-{
-    const char *before = memrchr(folded->str + start, '\n', folded->len - start - 1);
-    return before ? (size_t)(before + 1 - folded->str) : folded->len;
 }
 
 char *fold_paragraphs(const char *text)
@@ -88,7 +71,8 @@ char *fold_paragraphs(const char *text)
             g_autofree char *joined = goes_on ? g_strconcat(words, " ", own, NULL) : NULL;
             g_string_truncate(folded, start);
             fold_append(folded, "", goes_on ? joined : own);
-            rest = find_rest(folded, start);
+            const char *before = memrchr(folded->str + start, '\n', folded->len - start - 1);
+            rest = before ? (size_t)(before + 1 - folded->str) : folded->len;
         }
         line = *end ? end + 1 : end;
     }

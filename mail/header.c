@@ -2,10 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/header.h"
 
+#include <glib.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "mail/charset.h"
+#include "mail/header.h"
 #include "mail/transfer.h"
 
 #define LINE_MAX_LENGTH 76
@@ -20,16 +23,6 @@ typedef struct Run {
     GArray *ends;    /* of size_t: where in octets each word ends */
     const char *end; /* what follows it */
 } Run;
-
-/* The Q encoding: quoted-printable in which an underscore is a blank. */
-static void decode_q(const char *text, size_t length, GString *octets)
-{
-    for (const char *at = text, *end = text + length; at < end;) {
-        int byte = *at == '_' ? (at++, ' ') : transfer_take_quoted(&at, end);
-        if (byte >= 0)
-            g_string_append_c(octets, (char)byte);
-    }
-}
 
 static void run_clear(Run *run)
 {
@@ -65,22 +58,13 @@ static bool read_word(const char *at, Run *run)
     run->end = end + 2;
     if (encoding == 'B')
         transfer_decode_base64(text, (size_t)(end - text), run->octets);
-    else
-        decode_q(text, (size_t)(end - text), run->octets);
+    for (const char *next = text; encoding == 'Q' && next < end;) { /* quoted-printable in which "_" is a blank */
+        int byte = *next == '_' ? (next++, ' ') : transfer_take_quoted(&next, end);
+        if (byte >= 0)
+            g_string_append_c(run->octets, (char)byte);
+    }
     g_array_append_val(run->ends, run->octets->len);
     return true;
-}
-
-/* Decode a run's words each for itself, as is right where a charset with escapes begins anew in each. */
-static bool decode_apart(const Run *run, GString *text)
-{
-    bool exact = true;
-    for (size_t at = 0, start = 0; at < run->ends->len; at++) {
-        size_t end = g_array_index(run->ends, size_t, at);
-        exact = charset_decode(run->charset, run->octets->str + start, end - start, false, text) && exact;
-        start = end;
-    }
-    return exact;
 }
 
 /* The first control character, C1 among them. */
@@ -104,7 +88,13 @@ static const char *append_words(GString *text, const char *at, bool *exact)
         return at;
     g_autoptr(GString) joined = g_string_new(NULL), apart = g_string_new(NULL);
     bool whole = charset_decode(run.charset, run.octets->str, run.octets->len, false, joined);
-    bool split = !whole && run.ends->len > 1 && decode_apart(&run, apart);
+    bool split = !whole && run.ends->len > 1;
+    /* Where a charset with escapes begins anew in each word, each is right for itself. */
+    for (size_t word = 0, start = 0; split && word < run.ends->len; word++) {
+        size_t end = g_array_index(run.ends, size_t, word);
+        split = charset_decode(run.charset, run.octets->str + start, end - start, false, apart);
+        start = end;
+    }
     const GString *best = split ? apart : joined;
     *exact = *exact && (whole || split) && strlen(best->str) == best->len && !find_control(best->str);
     g_string_append_len(text, best->str, (gssize)best->len);
@@ -238,4 +228,36 @@ char *header_phrase_raw(const char *display, size_t column)
 {
     g_autofree char *phrase = strpbrk(display, SPECIALS) ? quote(display) : g_strdup(display);
     return fold(phrase, column);
+}
+
+/* The address in the first [...] of text; NULL: there is none. g_free() */
+static char *bracketed(const char *text, size_t length)
+{
+    const char *open = memchr(text, '[', length);
+    const char *close = open ? memchr(open, ']', (size_t)(text + length - open)) : NULL;
+    if (!close)
+        return NULL;
+    open += g_ascii_strncasecmp(open + 1, "IPv6:", 5) == 0 ? 6 : 1;
+    char *address = g_strndup(open, close > open ? (size_t)(close - open) : 0);
+    if (g_hostname_is_ip_address(address))
+        return address;
+    g_free(address);
+    return NULL;
+}
+
+char *received_client(const char *value)
+{
+    const char *from = value + strspn(value, " \t\r\n");
+    if (g_ascii_strncasecmp(from, "from", 4) != 0)
+        return NULL;
+    /* An MTA leaves no bracket of this kind in the client's own name, so the first comment is the MTA's. */
+    const char *open = strchr(from, '('), *close = open ? strchr(open, ')') : NULL;
+    if (!close)
+        return NULL;
+    const char *helo = g_strstr_len(open, close - open, "helo=");
+    g_autofree char *address = bracketed(open, (size_t)((helo ? helo : close) - open));
+    if (!address && helo)
+        address = bracketed(from, (size_t)(open - from));
+    bool own = address && (g_str_has_prefix(address, "127.") || strcmp(address, "::1") == 0);
+    return own ? NULL : g_steal_pointer(&address);
 }

@@ -4,6 +4,13 @@
 /*
  * Read and write the text of header fields, which may have RFC 2047 encoded words. Inside the program text is UTF-8;
  * what cannot be read becomes U+FFFD. All results are freed with g_free().
+ *
+ * Read the Received field that an MTA writes (RFC 5321 section 4.4). The name that the client gave itself stands in the
+ * field, too, and must not be mistaken for what the MTA saw:
+ *
+ *     from liar.example (client.example.org [192.0.2.1]) by mx.example.com ...    Postfix, Sendmail
+ *     from client.example.org ([192.0.2.1]:4711 helo=liar.example) by ...         Exim
+ *     from [192.0.2.1] (helo=liar.example) by ...                                 Exim, a client without a name
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -34,3 +41,7 @@ char *header_phrase(const char *text, size_t column);
 /* Return the field value for a display name that header_decode_exactly() cannot read: the name as it came, folded at
  * blanks, and as a quoted string where it is not made of atoms and encoded words. */
 char *header_phrase_raw(const char *display, size_t column);
+
+/* Return the IP address of the client, as the MTA saw it, from the value of a Received field; g_free(). NULL: the field
+ * does not say it, or it is a loopback address. */
+char *received_client(const char *value);

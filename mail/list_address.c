@@ -122,15 +122,10 @@ typedef struct MailboxSearch {
     unsigned asked;
 } MailboxSearch;
 
-static bool may_ask(const MailboxSearch *search)
-{
-    return search->asked < LIST_ADDRESS_LOOKUPS;
-}
-
 /* Asks for local as a list; on success *found is set when there is one. */
 static bool ask(MailboxSearch *search, const char *local, ListAddressTo to, ListAddress **found, GError **error)
 {
-    if (!*local || !may_ask(search))
+    if (!*local || search->asked >= LIST_ADDRESS_LOOKUPS)
         return true;
     search->asked++;
     bool exists = false;
@@ -162,27 +157,14 @@ static bool ask_both(MailboxSearch *search, const char *local, ListAddress **fou
     return true;
 }
 
-/* "Local"@ is the same mailbox as Local@ (RFC 5321, 4.1.2). */
-static char *unquote(char *local)
+static bool search_all(MailboxSearch *search, const char *local, const char *given, char delimiter, ListAddress **found,
+                       GError **error)
 {
-    size_t length = strlen(local);
-    if (length < 2 || local[0] != '"' || local[length - 1] != '"')
-        return local;
-    char *to = local;
-    for (const char *from = local + 1; from < local + length - 1; from++) {
-        if (*from == '\\' && from + 1 < local + length - 1)
-            from++;
-        *to++ = *from;
-    }
-    *to = '\0';
-    return local;
-}
-
-/* Where the delimiter is the dash of the suffixes: "my-list-bounces-anne=x.org" is not what "my" is asked for. */
-static bool search_dashes(MailboxSearch *search, const char *local, const char *given, ListAddress **found,
-                          GError **error)
-{
-    for (const char *cut = strchr(local, '-'); cut && !*found && may_ask(search); cut = strchr(cut + 1, '-'))
+    if (!ask_both(search, local, found, error))
+        return false;
+    /* Where the delimiter is the dash of the suffixes: "my-list-bounces-anne=x.org" is not what "my" is asked for. */
+    for (const char *cut = delimiter == '-' ? strchr(local, '-') : NULL;
+         cut && !*found && search->asked < LIST_ADDRESS_LOOKUPS; cut = strchr(cut + 1, '-'))
         for (size_t at = 0; at < G_N_ELEMENTS(suffixes) && !*found; at++) {
             size_t length = strlen(suffixes[at].suffix);
             if (strncmp(cut, suffixes[at].suffix, length) != 0 || cut[length] != '-')
@@ -193,18 +175,8 @@ static bool search_dashes(MailboxSearch *search, const char *local, const char *
             if (*found)
                 (*found)->detail = g_strdup(given + (cut - local) + length + 1);
         }
-    return true;
-}
-
-static bool search_all(MailboxSearch *search, const char *local, const char *given, char delimiter, ListAddress **found,
-                       GError **error)
-{
-    if (!ask_both(search, local, found, error))
-        return false;
-    if (delimiter == '-' && !*found && !search_dashes(search, local, given, found, error))
-        return false;
-    for (const char *cut = delimiter ? strchr(local, delimiter) : NULL; cut && !*found && may_ask(search);
-         cut = strchr(cut + 1, delimiter)) {
+    for (const char *cut = delimiter ? strchr(local, delimiter) : NULL;
+         cut && !*found && search->asked < LIST_ADDRESS_LOOKUPS; cut = strchr(cut + 1, delimiter)) {
         g_autofree char *name = g_strndup(local, (size_t)(cut - local));
         if (!ask_both(search, name, found, error))
             return false;
@@ -222,8 +194,16 @@ ListAddress *list_address_find(const char *mailbox, char delimiter, ListAddressE
         fail(error, FAIL_MISSING, "%s is no address", mailbox);
         return NULL;
     }
-    unquote(local);
-    size_t length = strlen(domain);
+    size_t length = strlen(local);
+    if (length >= 2 && local[0] == '"' && local[length - 1] == '"') { /* the same mailbox (RFC 5321, 4.1.2) */
+        char *to = local;
+        for (const char *from = local + 1, *end = local + length - 1; from < end; from++) {
+            from += *from == '\\' && from + 1 < end;
+            *to++ = *from;
+        }
+        *to = '\0';
+    }
+    length = strlen(domain);
     if (length > 1 && domain[length - 1] == '.')
         domain[length - 1] = '\0';
     g_autofree char *domain_key = address_key(domain);

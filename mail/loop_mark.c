@@ -59,14 +59,6 @@ static char *place_text(LoopPlace place, const char *id)
     return g_strdup_printf("%c%.*s", (char)place, ID_CHARS, id);
 }
 
-static void add_place(LoopMark *mark, const char *text)
-{
-    if (!mark->places)
-        mark->places = g_ptr_array_new_with_free_func(g_free);
-    if (*text && !g_ptr_array_find_with_equal_func(mark->places, text, g_str_equal, NULL))
-        g_ptr_array_add(mark->places, g_strdup(text));
-}
-
 bool loop_mark_has(const LoopMark *mark, LoopPlace place, const char *id)
 {
     g_autofree char *text = place_text(place, id);
@@ -98,29 +90,21 @@ static char *id_hash(const char *message_id)
     return sum;
 }
 
-static GByteArray *open_value(const LoopKeys *keys, const char *value)
+/* hash: of the message's own Message-ID. */
+static bool read_value(const LoopKeys *keys, const char *value, const char *hash, LoopMark *mark)
 {
     g_autoptr(GString) text = g_string_new(NULL);
     for (const char *at = value; *at; at++)
         if (!g_ascii_isspace(*at)) /* of folds, perhaps of other hosts */
             g_string_append_c(text, *at);
     if (!g_str_has_prefix(text->str, FORM) || text->len > SEALED_MAX * 2)
-        return NULL;
+        return false;
     size_t length;
     g_autofree unsigned char *octets = g_base64_decode(text->str + strlen(FORM), &length);
     g_autoptr(GBytes) sealed = g_bytes_new_take(g_steal_pointer(&octets), length);
-    for (unsigned at = 0; at < keys->all->len; at++) {
-        GByteArray *plain = seal_open(g_array_index(keys->all, LoopKey, at).bytes, PURPOSE, sealed);
-        if (plain)
-            return plain;
-    }
-    return NULL;
-}
-
-/* hash: of the message's own Message-ID. */
-static bool read_value(const LoopKeys *keys, const char *value, const char *hash, LoopMark *mark)
-{
-    g_autoptr(GByteArray) plain = open_value(keys, value);
+    g_autoptr(GByteArray) plain = NULL;
+    for (unsigned at = 0; at < keys->all->len && !plain; at++)
+        plain = seal_open(g_array_index(keys->all, LoopKey, at).bytes, PURPOSE, sealed);
     g_auto(GStrv) lines = plain ? g_strsplit((const char *)plain->data, "\n", LINES) : NULL;
     if (!lines || g_strv_length(lines) != LINES)
         return false;
@@ -129,8 +113,11 @@ static bool read_value(const LoopKeys *keys, const char *value, const char *hash
     bool trusted = strcmp(lines[1], hash) == 0, deeper = level > mark->level || !mark->root;
     mark->depth = MAX(mark->depth, (unsigned)g_ascii_strtoull(lines[0], NULL, 10));
     mark->level = MAX(mark->level, level);
+    if (!mark->places && *places)
+        mark->places = g_ptr_array_new_with_free_func(g_free);
     for (char **place = places; *place; place++)
-        add_place(mark, *place);
+        if (**place && !g_ptr_array_find_with_equal_func(mark->places, *place, g_str_equal, NULL))
+            g_ptr_array_add(mark->places, g_strdup(*place));
     if (trusted && *lines[4] && deeper) {
         g_free(mark->root);
         mark->root = g_strdup(lines[4]);

@@ -123,11 +123,6 @@ static bool read_part(MboxReader *reader, size_t *length, GError **error)
 
 /* ---- From_ lines ---- */
 
-static bool is_from(const char *line, size_t length)
-{
-    return length > 5 && memcmp(line, "From", 4) == 0 && (line[4] == ' ' || line[4] == '\t');
-}
-
 /* Is it a word of a date: a number of any form, a day, a month or a zone in letters? */
 static bool is_date_word(const char *word)
 {
@@ -179,7 +174,7 @@ static FromLine read_from_line(const char *line, size_t length, int64_t *time)
     int64_t seconds;
     int zone;
     *time = 0;
-    if (!is_from(line, length))
+    if (length <= 5 || memcmp(line, "From", 4) != 0 || (line[4] != ' ' && line[4] != '\t'))
         return FROM_NONE;
     if (length > FROM_LINE_MAX || line[length - 1] != '\n' || strlen(line) < length)
         return FROM_TEXT;
@@ -197,23 +192,6 @@ static FromLine read_from_line(const char *line, size_t length, int64_t *time)
     for (at = text; at && *time == 0; at = strchr(at + 1, ' '))
         *time = strpbrk(at, "0123456789") && date_parse(at, &seconds, &zone) ? seconds * CLOCK_SECOND : 0;
     return FROM_UNDATED;
-}
-
-static bool is_field(const char *line, size_t length)
-{
-    size_t name = 0;
-    while (name < length && line[name] > ' ' && line[name] < 127 && line[name] != ':')
-        name++;
-    return name > 0 && name < length && line[name] == ':';
-}
-
-/* Note that a line which may stand between two mails is taken as text. The first ten are named. */
-static void note_doubt(MboxReader *reader, uint64_t number)
-{
-    if (reader->doubtful++ < 10)
-        g_string_append_printf(reader->doubts, "%s%" G_GUINT64_FORMAT, reader->doubts->len ? ", " : "", number);
-    else if (reader->doubtful == 11)
-        g_string_append(reader->doubts, ", ...");
 }
 
 /* Set reader->next if the line that was read stands between two mails; may: it is where such a line may be. Where the
@@ -235,80 +213,54 @@ static bool find_from_line(MboxReader *reader, bool may, size_t length, GError *
     g_string_append_len(reader->before, reader->line, (gssize)length);
     if (!read_part(reader, &reader->kept, error))
         return false;
-    bool field = is_field(reader->line, reader->kept);
-    if (field && may && form == FROM_UNDATED) {
+    const char *name = reader->line, *end = name + reader->kept;
+    while (name<end && * name> ' ' && *name < 127 && *name != ':')
+        name++;
+    if (name == reader->line || name == end || *name != ':') /* no field: the line is text */
+        return true;
+    if (may && form == FROM_UNDATED) {
         reader->next = form;
         reader->from_time = time;
-    } else if (field) {
-        note_doubt(reader, number);
+    } else if (reader->doubtful++ < 10) { /* the first ten that are taken as text are named */
+        g_string_append_printf(reader->doubts, "%s%" G_GUINT64_FORMAT, reader->doubts->len ? ", " : "", number);
+    } else if (reader->doubtful == 11) {
+        g_string_append(reader->doubts, ", ...");
     }
     return true;
 }
 
 /* ---- mails ---- */
 
-/* Adds a part of a line, without the CR of its end and one '>' before "From ". */
-static void add_part(GString *octets, const char *line, size_t length, bool begins, bool *cut)
-{
-    bool whole = length > 0 && line[length - 1] == '\n';
-    if (begins && *line == '>' && quoted_from(line, line + length)) {
-        line++;
-        length--;
-    }
-    bool crlf = whole && length > 1 && line[length - 2] == '\r';
-    if (octets->len + length > MBOX_MAIL_MAX) {
-        *cut = true;
-        return;
-    }
-    g_string_append_len(octets, line, (gssize)(length - (whole ? 1u + crlf : 0)));
-    if (whole)
-        g_string_append_c(octets, '\n');
-}
-
 static bool is_empty(const char *line, size_t length)
 {
     return (length == 1 && line[0] == '\n') || (length == 2 && line[0] == '\r' && line[1] == '\n');
 }
 
-/* The line before the first mail, perhaps behind a byte order mark and empty lines. */
-static bool begin(MboxReader *reader, GError **error)
-{
-    size_t length;
-    reader->begun = true;
-    if (!read_part(reader, &length, error))
-        return false;
-    if (length >= 3 && memcmp(reader->line, "\xef\xbb\xbf", 3) == 0)
-        memmove(reader->line, reader->line + 3, (length -= 3) + 1);
-    while (length > 0 && is_empty(reader->line, length))
-        if (!read_part(reader, &length, error))
-            return false;
-    return length == 0 ||
-           (find_from_line(reader, true, length, error) &&
-            (reader->next != FROM_NONE ||
-             fail(error, FAIL_NEVER, "it is no mbox: it does not begin with a line \"From SENDER TIME\"")));
-}
-
-/* The empty line before the next From_ line, or at the end, is none of the mail's. */
-static void drop_last_line(GString *octets)
-{
-    bool empty = octets->len == 1 || (octets->len >= 2 && octets->str[octets->len - 2] == '\n');
-    if (empty && octets->str[octets->len - 1] == '\n')
-        g_string_truncate(octets, octets->len - 1);
-}
-
 bool mbox_reader_next(MboxReader *reader, MboxMail *mail, GError **error)
 {
+    size_t length;
     *mail = (MboxMail){0};
-    if (!reader->begun && !begin(reader, error))
-        return false;
+    if (!reader->begun) { /* the line before the first mail, perhaps behind a byte order mark and empty lines */
+        reader->begun = true;
+        if (!read_part(reader, &length, error))
+            return false;
+        if (length >= 3 && memcmp(reader->line, "\xef\xbb\xbf", 3) == 0)
+            memmove(reader->line, reader->line + 3, (length -= 3) + 1);
+        while (length > 0 && is_empty(reader->line, length))
+            if (!read_part(reader, &length, error))
+                return false;
+        if (length > 0 && !find_from_line(reader, true, length, error))
+            return false;
+        if (length > 0 && reader->next == FROM_NONE)
+            return fail(error, FAIL_NEVER, "it is no mbox: it does not begin with a line \"From SENDER TIME\"");
+    }
     if (reader->next == FROM_NONE)
         return true;
+    GString *octets = mail->octets = reader->octets;
     mail->from_time = reader->from_time;
-    mail->octets = reader->octets;
     reader->next = FROM_NONE;
-    g_string_truncate(reader->octets, 0);
-    bool begins = true, empty = false;
-    for (size_t length;;) {
+    g_string_truncate(octets, 0);
+    for (bool begins = true, empty = false;;) {
         mail->offset = reader->offset - reader->kept;
         if (!read_part(reader, &length, error) ||
             (begins && length > 0 && !find_from_line(reader, empty, length, error)))
@@ -316,10 +268,23 @@ bool mbox_reader_next(MboxReader *reader, MboxMail *mail, GError **error)
         if (length == 0 || reader->next != FROM_NONE)
             break;
         const char *line = reader->before->len > 0 && begins ? reader->before->str : reader->line;
-        add_part(reader->octets, line, length, begins, &mail->cut);
+        bool whole = line[length - 1] == '\n';
         empty = begins && is_empty(line, length);
-        begins = line[length - 1] == '\n';
+        /* Without the CR of the line's end and one '>' before "From ". */
+        bool quoted = begins && *line == '>' && quoted_from(line, line + length);
+        size_t ending = whole + (whole && length - quoted > 1 && line[length - 2] == '\r');
+        begins = whole;
+        if (octets->len + length - quoted > MBOX_MAIL_MAX) {
+            mail->cut = true;
+            continue;
+        }
+        g_string_append_len(octets, line + quoted, (gssize)(length - quoted - ending));
+        if (whole)
+            g_string_append_c(octets, '\n');
     }
-    drop_last_line(reader->octets);
+    /* The empty line before the next From_ line, or at the end, is none of the mail's. */
+    bool blank = octets->len == 1 || (octets->len >= 2 && octets->str[octets->len - 2] == '\n');
+    if (blank && octets->str[octets->len - 1] == '\n')
+        g_string_truncate(octets, octets->len - 1);
     return true;
 }

@@ -20,21 +20,6 @@ static bool is_blank(char octet)
     return octet == ' ' || octet == '\t';
 }
 
-/* The byte after the line that begins at at. */
-static const char *next_line(const char *at, const char *end)
-{
-    const char *feed = memchr(at, '\n', (size_t)(end - at));
-    return feed ? feed + 1 : end;
-}
-
-/* Length of the empty line at at, 0 when it is none. */
-static size_t empty_line(const char *at, const char *end)
-{
-    if (at < end && at[0] == '\n')
-        return 1;
-    return end - at >= 2 && at[0] == '\r' && at[1] == '\n' ? 2 : 0;
-}
-
 /* Reads NAME [blanks] ":" at the start of a line. */
 static bool parse_name(const char *at, const char *end, Field *field)
 {
@@ -47,18 +32,6 @@ static bool parse_name(const char *at, const char *end, Field *field)
         at++;
     field->value_offset = (size_t)(at - name) + 1;
     return field->name_length > 0 && at < end && *at == ':';
-}
-
-/* An mbox "From " line, or a field behind a byte order mark: lines that only
- * ever come first, and after which a header follows. */
-static bool is_prelude(const char *at, const char *end)
-{
-    Field field;
-    if (end - at > 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
-        return parse_name(at + 3, end, &field);
-    if (at < end && *at == '>')
-        at++;
-    return end - at >= 5 && memcmp(at, "From ", 5) == 0;
 }
 
 /* Never NULL, as an empty GBytes is. */
@@ -74,27 +47,33 @@ static void scan(Message *message)
     const char *start = octets_of(message, &length);
     const char *end = start + length, *at = start;
     while (at < end) {
-        size_t empty = empty_line(at, end);
+        size_t empty = at[0] == '\n' ? 1 : at[0] == '\r' && end - at >= 2 && at[1] == '\n' ? 2 : 0;
         if (empty > 0) {
             message->separator = (size_t)(at - start);
             message->separator_length = empty;
             at += empty;
             break;
         }
-        const char *next = next_line(at, end);
+        const char *feed = memchr(at, '\n', (size_t)(end - at)), *next = feed ? feed + 1 : end;
         Field field = {0};
         if (is_blank(*at) && message->fields->len > 0) {
             Field *last = &g_array_index(message->fields, Field, message->fields->len - 1);
             last->length += (size_t)(next - at);
-        } else if (parse_name(at, next, &field)) {
-            field.length = (size_t)(next - at);
-            g_array_append_val(message->fields, field);
-        } else if (at == start && is_prelude(at, next)) {
-            field = (Field){.text = at, .length = (size_t)(next - at)};
-            g_array_append_val(message->fields, field);
-        } else {
-            break;
+            at = next;
+            continue;
         }
+        if (!parse_name(at, next, &field)) {
+            /* An mbox "From " line, or a field behind a byte order mark: lines that only ever come first, and after
+             * which a header follows. */
+            const char *from = at + (*at == '>');
+            bool mark = next - at > 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0;
+            if (at > start ||
+                !(mark ? parse_name(at + 3, next, &field) : next - from >= 5 && !memcmp(from, "From ", 5)))
+                break;
+            field = (Field){.text = at};
+        }
+        field.length = (size_t)(next - at);
+        g_array_append_val(message->fields, field);
         at = next;
     }
     message->body = (size_t)(at - start);
@@ -199,34 +178,28 @@ char *message_value(const Message *message, const char *name)
     return field ? field_value(field) : NULL;
 }
 
-/* The text of a field, safe against values that would begin a new line. */
-static char *make_text(const Message *message, const char *name, const char *value)
+/* The text of the field is safe against values that would begin a new line. */
+static Field make_field(Message *message, const char *name, const char *value)
 {
     GString *text = g_string_new(name);
+    size_t name_length = text->len;
     g_string_append(text, ": ");
     for (const char *at = value; *at; at++) {
         size_t ending = at[0] == '\r' && at[1] == '\n' ? 2 : at[0] == '\n' || at[0] == '\r' ? 1 : 0;
-        if (ending == 0) {
+        if (ending == 0)
             g_string_append_c(text, *at);
-        } else {
-            if (is_blank(at[ending]))
-                g_string_append(text, message->line_end);
-            else
-                g_string_append_c(text, ' ');
-            at += ending - 1;
-        }
+        else if (is_blank(at[ending]))
+            g_string_append(text, message->line_end);
+        else
+            g_string_append_c(text, ' ');
+        at += ending > 0 ? ending - 1 : 0;
     }
     g_string_append(text, message->line_end);
-    return g_string_free(text, false);
-}
-
-static Field make_field(Message *message, const char *name, const char *value)
-{
-    char *text = make_text(message, name, value);
-    g_ptr_array_add(message->made, text);
-    size_t name_length = strlen(name);
     message->edited = true;
-    return (Field){.text = text, .length = strlen(text), .name_length = name_length, .value_offset = name_length + 1};
+    Field field = {.length = text->len, .name_length = name_length, .value_offset = name_length + 1};
+    field.text = g_string_free(text, false);
+    g_ptr_array_add(message->made, (char *)field.text);
+    return field;
 }
 
 void message_prepend(Message *message, const char *name, const char *value)
@@ -408,43 +381,31 @@ char *message_id_hash(const char *id)
     return text;
 }
 
-/* Take the id of a word of In-Reply-To, which moves *at behind it; NULL: it is none. g_free() */
-static char *take_replied(const char **at, bool *bracketed)
-{
-    static const char around[] = "\"'()[]{},;:.";
-    size_t length = **at == '<' ? strcspn(*at + 1, "<> \t\r\n") + 1 : 0;
-    *bracketed = length > 1 && (*at)[length] == '>';
-    if (*bracketed) {
-        char *id = g_strndup(*at + 1, length - 1);
-        *at += length + 1;
-        return id;
-    }
-    size_t skipped = **at == '<';
-    const char *word = *at + skipped;
-    *at = word + strcspn(word, "< \t\r\n");
-    const char *end = *at;
-    word += MIN(strspn(word, around), (size_t)(end - word));
-    while (end > word && strchr(around, end[-1]))
-        end--;
-    const char *sign = memchr(word, '@', (size_t)(end - word));
-    return sign && sign > word && sign + 1 < end && !memchr(word, '>', (size_t)(end - word))
-               ? g_strndup(word, (size_t)(end - word))
-               : NULL;
-}
-
 GPtrArray *message_replied_ids(const Message *message, const char **likely)
 {
+    static const char around[] = "\"'()[]{},;:.";
     GPtrArray *ids = g_ptr_array_new_with_free_func(g_free);
     g_autofree char *value = message_value(message, "In-Reply-To");
-    bool words = false, bracketed;
+    bool words = false;
     guint numbered = 0; /* the last one with a digit before its @, counted from 1 */
     for (const char *at = value ? value : ""; *(at += strspn(at, " \t\r\n"));) {
-        char *id = take_replied(&at, &bracketed);
-        words = words || !id;
-        if (!id)
-            continue;
+        size_t length = *at == '<' ? strcspn(at + 1, "<> \t\r\n") + 1 : 0;
+        bool bracketed = length > 1 && at[length] == '>';
+        const char *word = at + (*at == '<'), *end = bracketed ? at + length : word + strcspn(word, "< \t\r\n");
+        at = bracketed ? end + 1 : end;
+        if (!bracketed) { /* an id all the same, if it has the form of an address */
+            word += MIN(strspn(word, around), (size_t)(end - word));
+            while (end > word && strchr(around, end[-1]))
+                end--;
+            const char *sign = memchr(word, '@', (size_t)(end - word));
+            if (!sign || sign == word || sign + 1 == end || memchr(word, '>', (size_t)(end - word))) {
+                words = true;
+                continue;
+            }
+        }
         if (ids->len == MESSAGE_REPLIED_MAX)
             g_ptr_array_set_size(ids, MESSAGE_REPLIED_MAX - 1);
+        char *id = g_strndup(word, (size_t)(end - word));
         g_ptr_array_add(ids, id);
         if (bracketed && strcspn(id, "0123456789") < strcspn(id, "@"))
             numbered = ids->len;

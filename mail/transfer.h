@@ -5,6 +5,9 @@
  * Decode and write the transfer encodings of MIME (RFC 2045, section 6): quoted-printable and base64. They are read
  * leniently. The Q and B encodings of header fields (RFC 2047) are the same but for the underscore. Nothing fails: what
  * is no encoding stands for itself.
+ *
+ * Give messages the line ends that SMTP and the entries of the spool have, CRLF. Files and people's texts mostly have
+ * LF.
  */
 #include <glib.h>
 #include <stddef.h>
@@ -30,3 +33,13 @@ void transfer_encode(GString *out, const char *encoding, const char *bytes, size
  * line, and a blank at the end of a line or of the bytes, are encoded. */
 void transfer_encode_quoted(GString *out, size_t *column, const char *bytes, size_t length, const char *line_end);
 #define TRANSFER_LINE 76 /* characters of a line at most */
+
+/* Return a copy of the text in which every bare LF is CRLF, and which ends with a line end unless it is empty. Nothing
+ * else is changed. g_bytes_unref() */
+GBytes *wire_text(const char *text, size_t length);
+
+/* Append a piece of a text to wire, changed as wire_text() does it; then call wire_end(). A CRLF may be cut between two
+ * pieces. */
+void wire_append(GByteArray *wire, const char *text, size_t length);
+/* Return the whole text, with the line end that its last piece may lack. g_bytes_unref(); wire is consumed. */
+GBytes *wire_end(GByteArray *wire);

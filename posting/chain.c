@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "mail/address.h"
-#include "mail/send_at.h"
+#include "mail/date.h"
 #include "posting/authenticity.h"
 #include "posting/post.h"
 #include "posting/setup.h"

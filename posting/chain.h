@@ -16,7 +16,7 @@
  * then the accounts of the rules and the room for held posts, which may change the verdict. The runner in and trials
  * (lists/trial/trial.h) call them. An account is what a rule such as burst has stored about earlier posts.
  *
- * schedule_judge() decides about a post that asks to be sent at a later time (mail/send_at.h). The chain of the list
+ * schedule_judge() decides about a post that asks to be sent at a later time (mail/date.h). The chain of the list
  * decides about it when it comes, as about any other, so its author hears of a refusal at once. A post of an owner or
  * moderator of the list then waits for its time. The author is the one address in From that every program finds there;
  * From does not count where DMARC has failed. The list's moderator password is as good. A post of anybody else is held

@@ -10,7 +10,7 @@
 #include "cli/lists/decide.h"
 #include "cli/queues/message_text.h"
 #include "lists/posts/scheduled_post.h"
-#include "mail/send_at.h"
+#include "mail/date.h"
 
 #define LISTER "listrunner scheduled ls"
 

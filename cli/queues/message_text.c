@@ -8,7 +8,7 @@
 
 #include "cli/plain.h"
 #include "mail/message.h"
-#include "mail/wire.h"
+#include "mail/transfer.h"
 
 static void write_octets(GBytes *octets)
 {

@@ -14,7 +14,7 @@
 #include "mail/loop_mark.h"
 #include "mail/message.h"
 #include "mail/text/subject.h"
-#include "mail/wire.h"
+#include "mail/transfer.h"
 #include "posting/chain.h"
 #include "store/lists/list_archive.h"
 #include "store/lists/list_setting.h"

@@ -9,7 +9,6 @@
 #include "mail/message.h"
 #include "mail/mime/mime.h"
 #include "mail/transfer.h"
-#include "mail/wire.h"
 
 #define ENCODING "Content-Transfer-Encoding"
 

@@ -10,7 +10,6 @@
 #include "mail/header.h"
 #include "mail/message.h"
 #include "mail/transfer.h"
-#include "mail/wire.h"
 
 #define LINE_LIMIT 900
 

@@ -13,7 +13,7 @@
 #include "lists/archive/archive_place.h"
 #include "lists/letters/letter.h"
 #include "mail/fold.h"
-#include "mail/wire.h"
+#include "mail/transfer.h"
 #include "store/lists/list_archive.h"
 #include "store/lists/list_setting.h"
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "mail/mime/parameter.h"
 #include "mail/loop_mark.h"
-#include "mail/wire.h"
+#include "mail/mime/parameter.h"
+#include "mail/transfer.h"
 
 #define ID_MAX 248                            /* octets of a Message-ID without brackets; RFC 5536, 3.1.3 */
 #define LINE_MOST 998                         /* bytes without CRLF; RFC 5536, 2.2 */

@@ -9,7 +9,7 @@
 #include "base/ip.h"
 #include "base/log.h"
 #include "lists/keys.h"
-#include "mail/received.h"
+#include "mail/header.h"
 #include "store/outbox.h"
 
 bool list_runner_start(Runner *runner, GError **error)

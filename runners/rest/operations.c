@@ -19,7 +19,7 @@
 #include "lists/posts/injection.h"
 #include "lists/posts/post_trace.h"
 #include "lists/site/figures.h"
-#include "mail/wire.h"
+#include "mail/transfer.h"
 #include "runners/rest/resources.h"
 #include "runners/server/orders.h"
 #include "store/hosts/lost_spool.h"

@@ -18,7 +18,7 @@
 #include "lists/letters/reason.h"
 #include "lists/posts/moderate.h"
 #include "lists/posts/scheduled_post.h"
-#include "mail/send_at.h"
+#include "mail/date.h"
 #include "mail/visible.h"
 #include "runners/web/desk.h"
 #include "runners/web/mail_html.h"
