@@ -27,27 +27,22 @@ static const struct {
                          {"X-Vacation", 10},    {"X-Auto-Response-Suppress", 24},
                          {"X-Failed-Recipients", 19}};
 
-static void find_usual(Report *report)
-{
-    const MimePart *top = report->parts->pdata[0];
-    MimeField fields[REPORT_USUAL];
-    for (size_t at = 0; at < REPORT_USUAL; at++)
-        fields[at] = (MimeField){.name = usual[at].name, .length = usual[at].length};
-    mime_fields(top->head, top->head_length, fields, REPORT_USUAL);
-    for (size_t at = 0; at < REPORT_USUAL; at++) {
-        report->usual[at] = fields[at].value ? g_string_chunk_insert(report->chunk, fields[at].value) : "";
-        g_free(fields[at].value);
-    }
-}
-
 const char *report_field(Report *report, const char *name)
 {
-    if (!report->usual[0])
-        find_usual(report);
+    const MimePart *top = report->parts->pdata[0];
+    if (!report->usual[0]) {
+        MimeField fields[REPORT_USUAL];
+        for (size_t at = 0; at < REPORT_USUAL; at++)
+            fields[at] = (MimeField){.name = usual[at].name, .length = usual[at].length};
+        mime_fields(top->head, top->head_length, fields, REPORT_USUAL);
+        for (size_t at = 0; at < REPORT_USUAL; at++) {
+            report->usual[at] = fields[at].value ? g_string_chunk_insert(report->chunk, fields[at].value) : "";
+            g_free(fields[at].value);
+        }
+    }
     for (size_t at = 0; at < REPORT_USUAL; at++)
         if (strcmp(usual[at].name, name) == 0)
             return report->usual[at];
-    const MimePart *top = report->parts->pdata[0];
     g_autofree char *value = mime_field(top->head, top->head_length, name);
     return value ? g_string_chunk_insert(report->chunk, value) : "";
 }
@@ -71,6 +66,16 @@ bool text_holds_any(const char *text, const char *const *words)
     return false;
 }
 
+/* The first 64 KiB of the notification, as words_lower() makes them. */
+static const char *report_lower(Report *report)
+{
+    if (!report->lower) {
+        g_autofree char *lower = words_lower(report->flat->str, (gssize)MIN(report->flat->len, SOUGHT_LIMIT));
+        report->lower = g_string_chunk_insert(report->chunk, lower);
+    }
+    return report->lower;
+}
+
 /* Does the subject say that a person is away? */
 static bool is_absence(const Report *report)
 {
@@ -80,7 +85,8 @@ static bool is_absence(const Report *report)
     return text_holds_any(report->subject, subjects);
 }
 
-bool report_is_reply(Report *report)
+/* Does the mail's header show that a program wrote it on behalf of a person? */
+static bool is_reply(Report *report)
 {
     static const char *const fields[] = {"X-Autoreply", "X-Autorespond", "X-Auto-Response-Suppress", "X-Vacation"};
     g_autofree char *submitted = g_ascii_strdown(report_field(report, "Auto-Submitted"), -1);
@@ -93,34 +99,22 @@ bool report_is_reply(Report *report)
     return is_absence(report);
 }
 
-/* Does the notification quote another mail, as people do when they answer? */
-static bool is_quoting(const Report *report)
-{
-    for (guint at = 0; at < report->lines->len; at++)
-        if (report_line(report, at)[0] == '>' && report_line(report, at)[1] != '>') /* ">>>" is a dialogue in SMTP */
-            return true;
-    return false;
-}
-
 /* A mail system that answers: its subject has an answer's beginning, or its header says so, and the rest tells of a
  * failure. A person who answers to such a report quotes it, or writes without the codes of SMTP. */
 static bool is_answering_system(Report *report)
 {
     char status[STATUS_SIZE];
-    if (is_quoting(report) || (!report_fails(report, NULL) && !words_any(report_lower(report), words_verdict)))
+    for (guint at = 0; at < report->lines->len; at++)
+        if (report_line(report, at)[0] == '>' && report_line(report, at)[1] != '>') /* ">>>" is a dialogue in SMTP */
+            return false;
+    if (!report_fails(report, NULL) && !words_any(report_lower(report), words_verdict))
         return false;
     status_scan(report->flat->str, status);
     if (status[0] || reply_scan(report->flat->str))
         return true;
     if (is_absence(report) || *report_field(report, "In-Reply-To") || *report_field(report, "References"))
         return false;
-    return !report_is_reply(report) || !words_any(report_lower(report), words_advice);
-}
-
-/* Does the subject tell of a failure, of mail or of anything else? */
-static bool is_perhaps(const Report *report)
-{
-    return words_any(report->subject, words_perhaps) || words_any(report->subject, words_failed);
+    return !is_reply(report) || !words_any(report_lower(report), words_advice);
 }
 
 /* Is it written by a mail system, as its header says? */
@@ -135,11 +129,12 @@ static bool is_automatic(Report *report)
         text_holds_any(report->from, senders))
         return true;
     bool strong = words_any(report->subject, words_subject);
-    if (report_is_reply(report) || words_lead(report->subject, words_reply)) /* "Re:", "AW:" */
+    if (is_reply(report) || words_lead(report->subject, words_reply)) /* "Re:", "AW:" */
         return strong && is_answering_system(report);
     report->vague = !strong;
-    return strong || (is_perhaps(report) && !*report_field(report, "List-Id") &&
-                      !*report_field(report, "List-Unsubscribe"));
+    /* Else its subject may tell of a failure, of mail or of anything else. */
+    return strong || ((words_any(report->subject, words_perhaps) || words_any(report->subject, words_failed)) &&
+                      !*report_field(report, "List-Id") && !*report_field(report, "List-Unsubscribe"));
 }
 
 /* Does the mail that came back begin at this line, by what the line says? */
@@ -203,30 +198,6 @@ static bool is_cut(const char *line)
     return true;
 }
 
-/* The line from at to end, where a NUL may be written; *flat has room for it. */
-static void add_line(Report *report, char *at, char *end, char **flat)
-{
-    while (end > at && g_ascii_isspace(end[-1]))
-        end--;
-    *end = '\0';
-    char *start = *flat, *to = start;
-    guint offset = (guint)(start - report->flat->str);
-    g_array_append_val(report->starts, offset);
-    g_ptr_array_add(report->lines, at);
-    bool blank = true; /* none at the beginning, one between words */
-    for (; at < end; at++) {
-        bool is_blank = *at == ' ' || *at == '\t';
-        if (!is_blank)
-            *to++ = g_ascii_isupper(*at) ? (char)(*at | 0x20) : *at;
-        else if (!blank)
-            *to++ = ' ';
-        blank = is_blank;
-    }
-    if (to > start)
-        *to++ = ' ';
-    *flat = to;
-}
-
 /* Consumes text: the lines stay where they are in it. */
 static void add_notification(Report *report, GString *text)
 {
@@ -234,8 +205,9 @@ static void add_notification(Report *report, GString *text)
     gsize before = report->flat->len;
     g_string_set_size(report->flat, before + text->len + 1); /* a line is never longer than it was, feed included */
     char *flat = report->flat->str + before;
-    while (at < end) {
+    for (char *next; at < end; at = next) {
         char *feed = memchr(at, '\n', (size_t)(end - at)), *stop = feed ? feed : end;
+        next = feed ? feed + 1 : end;
         *stop = '\0';
         if (is_cut(at)) {
             bool field = strchr("RrDd", *at) && strchr(at, ':');
@@ -246,8 +218,23 @@ static void add_notification(Report *report, GString *text)
                 report->returned = rest + strspn(rest, " \t\n");
             break;
         }
-        add_line(report, at, stop, &flat);
-        at = feed ? feed + 1 : end;
+        while (stop > at && g_ascii_isspace(stop[-1]))
+            stop--;
+        *stop = '\0';
+        guint offset = (guint)(flat - report->flat->str);
+        g_array_append_val(report->starts, offset);
+        g_ptr_array_add(report->lines, at);
+        bool blank = true, any = at < stop; /* no blank at the beginning, one between words */
+        for (; at < stop; at++) {
+            bool is_blank = *at == ' ' || *at == '\t';
+            if (!is_blank)
+                *flat++ = g_ascii_isupper(*at) ? (char)(*at | 0x20) : *at;
+            else if (!blank)
+                *flat++ = ' ';
+            blank = is_blank;
+        }
+        if (any)
+            *flat++ = ' ';
     }
     g_string_set_size(report->flat, (gsize)(flat - report->flat->str));
     g_ptr_array_add(report->texts, text);
@@ -283,12 +270,6 @@ const char *report_returned(Report *report)
     return report->returned;
 }
 
-static bool is_header_type(const char *type)
-{
-    return strcmp(type, "text/rfc822-headers") == 0 || strcmp(type, "text/rfc822-header") == 0 ||
-           strcmp(type, "message/rfc822-headers") == 0 || strcmp(type, "message/global-headers") == 0;
-}
-
 /* A part without type that has the head of a mail. */
 static bool is_returned_part(const MimePart *part, bool first)
 {
@@ -297,46 +278,6 @@ static bool is_returned_part(const MimePart *part, bool first)
     g_autofree char *received = mime_field(part->head, part->head_length, "Received");
     g_autofree char *from = received ? NULL : mime_field(part->head, part->head_length, "From");
     return received || from;
-}
-
-/* Text for people; html only where there is no plain text. */
-static void take_text(Report *report, const MimePart *part, bool first, bool html)
-{
-    bool is_html = strcmp(part->type, "text/html") == 0;
-    bool is_text = strcmp(part->type, "text/plain") == 0 || (first && !g_str_has_prefix(part->type, "message/"));
-    if (part->inside || (html ? !is_html || report->lines->len > 0 : is_html || !is_text) ||
-        is_returned_part(part, first))
-        return;
-    /* Where a mail comes back in the text, its head is the last that is of use. */
-    const char *received = memmem(part->body, part->body_length, "\nReceived:", 10);
-    size_t limit = received ? (size_t)(received - part->body) + HEAD_LIMIT : TEXT_LIMIT;
-    GString *text = mime_text(part, MIN(limit, TEXT_LIMIT));
-    if (html) {
-        GString *plain = mime_strip_html(text);
-        g_string_free(text, TRUE);
-        text = plain;
-    }
-    if (strspn(text->str, " \t\n") < text->len)
-        add_notification(report, text);
-    else
-        g_string_free(text, TRUE);
-}
-
-/* Parts for programs, and the head of what came back. */
-static void take_part(Report *report, const MimePart *part, bool first)
-{
-    if (part->inside || is_returned_part(part, first)) {
-        set_returned(report, part->head, part->head_length + part->body_length);
-    } else if (strcmp(part->type, "message/delivery-status") == 0 ||
-               strcmp(part->type, "message/global-delivery-status") == 0) {
-        join(&report->status_text, part);
-    } else if (strcmp(part->type, "message/feedback-report") == 0) {
-        join(&report->feedback_text, part);
-    } else if (is_header_type(part->type) && !report->back) {
-        GString *head = mime_text(part, TEXT_LIMIT * 4);
-        set_returned(report, g_string_chunk_insert(report->chunk, head->str), head->len);
-        g_string_free(head, TRUE);
-    }
 }
 
 /* Every part but a multipart that was split. */
@@ -351,17 +292,35 @@ static void free_text(void *text)
     g_string_free(text, TRUE);
 }
 
-void report_init(Report *report, const char *octets, size_t length)
+/* Takes the mail apart as far as the parts for programs need; octets is borrowed. report_prepare() then reads the
+ * notification for people, once. report_clear() frees all of it. */
+static void report_init(Report *report, const char *octets, size_t length)
 {
+    static const char *const headers[] = {"text/rfc822-headers", "text/rfc822-header", "message/rfc822-headers",
+                                          "message/global-headers", NULL};
     *report =
         (Report){.octets = octets, .length = length, .returned = "", .from = "", .to = "", .subject = "", .mailer = ""};
     report->chunk = g_string_chunk_new(4096);
     report->parts = mime_parts(octets, length);
     report->recipients = g_ptr_array_new();
     report->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    for (guint at = 0; at < report->parts->len; at++)
-        if (is_leaf(report, at))
-            take_part(report, report->parts->pdata[at], at == 0);
+    for (guint at = 0; at < report->parts->len; at++) {
+        const MimePart *part = report->parts->pdata[at];
+        if (!is_leaf(report, at))
+            continue;
+        if (part->inside || is_returned_part(part, at == 0)) {
+            set_returned(report, part->head, part->head_length + part->body_length);
+        } else if (strcmp(part->type, "message/delivery-status") == 0 ||
+                   strcmp(part->type, "message/global-delivery-status") == 0) {
+            join(&report->status_text, part);
+        } else if (strcmp(part->type, "message/feedback-report") == 0) {
+            join(&report->feedback_text, part);
+        } else if (g_strv_contains(headers, part->type) && !report->back) {
+            GString *head = mime_text(part, TEXT_LIMIT * 4);
+            set_returned(report, g_string_chunk_insert(report->chunk, head->str), head->len);
+            g_string_free(head, TRUE);
+        }
+    }
 }
 
 void report_prepare(Report *report)
@@ -377,14 +336,31 @@ void report_prepare(Report *report)
     report->to = lower_value(report, report_field(report, "To"));
     report->subject = lower_value(report, report_field(report, "Subject"));
     report->mailer = lower_value(report, report_field(report, "X-Mailer"));
+    /* Text for people; HTML only where there is no plain text. */
     for (int html = 0; html < 2; html++)
-        for (guint at = 0; at < report->parts->len && !(html && report->lines->len > 0); at++)
-            if (is_leaf(report, at))
-                take_text(report, report->parts->pdata[at], at == 0, html);
+        for (guint at = 0; at < report->parts->len && !(html && report->lines->len > 0); at++) {
+            const MimePart *part = report->parts->pdata[at];
+            bool is_html = strcmp(part->type, "text/html") == 0;
+            bool is_text = strcmp(part->type, "text/plain") == 0 ||
+                           (at == 0 && !g_str_has_prefix(part->type, "message/"));
+            if (!is_leaf(report, at) || part->inside || (html ? !is_html : is_html || !is_text) ||
+                is_returned_part(part, at == 0))
+                continue;
+            /* Where a mail comes back in the text, its head is the last that is of use. */
+            const char *received = memmem(part->body, part->body_length, "\nReceived:", 10);
+            size_t limit = received ? (size_t)(received - part->body) + HEAD_LIMIT : TEXT_LIMIT;
+            GString *raw = mime_text(part, MIN(limit, TEXT_LIMIT)), *text = html ? mime_strip_html(raw) : raw;
+            if (text != raw)
+                g_string_free(raw, TRUE);
+            if (strspn(text->str, " \t\n") < text->len)
+                add_notification(report, text);
+            else
+                g_string_free(text, TRUE);
+        }
     report->automatic = is_automatic(report);
 }
 
-void report_clear(Report *report)
+static void report_clear(Report *report)
 {
     g_ptr_array_unref(report->parts);
     g_clear_pointer(&report->contacts, g_hash_table_unref);
@@ -486,26 +462,10 @@ static BounceClass class_of(const Finding *finding, const char *status)
     return reply / 100 == 4 || (reply == 0 && finding->passing) ? BOUNCE_TEMPORARY : BOUNCE_PERMANENT;
 }
 
-/* The status that says most: its own field's, or the text's where that one is vague and of the same class. */
-static void find_status(const Finding *finding, const char *text, char status[STATUS_SIZE])
-{
-    char other[STATUS_SIZE];
-    status_scan(finding->status ? finding->status : "", status);
-    status_scan(text, other);
-    if (!status[0] || (strcmp(status + 1, ".0.0") == 0 && other[0] == status[0]))
-        memcpy(status, other, sizeof other);
-}
-
 static BounceRecipient *find_known(const Report *report, const char *address)
 {
     g_autofree char *key = g_ascii_strdown(address, -1);
     return g_hash_table_lookup(report->known, key);
-}
-
-static void add_known(Report *report, BounceRecipient *recipient)
-{
-    g_ptr_array_add(report->recipients, recipient);
-    g_hash_table_insert(report->known, g_ascii_strdown(recipient->address, -1), recipient);
 }
 
 /* Add the original address of the recipient, where that is an address of its own. */
@@ -549,8 +509,12 @@ bool report_add(Report *report, const Finding *finding)
     }
     if (report->recipients->len >= RECIPIENT_LIMIT)
         return false;
-    char status[STATUS_SIZE];
-    find_status(finding, text, status);
+    /* The status that says most: its own field's, or the text's where that one is vague and of the same class. */
+    char status[STATUS_SIZE], other[STATUS_SIZE];
+    status_scan(finding->status ? finding->status : "", status);
+    status_scan(text, other);
+    if (!status[0] || (strcmp(status + 1, ".0.0") == 0 && other[0] == status[0]))
+        memcpy(status, other, sizeof other);
     BounceRecipient *recipient = g_new0(BounceRecipient, 1);
     recipient->class = class_of(finding, status);
     recipient->phase = phase_of(finding->text ? finding->text : "");
@@ -561,22 +525,14 @@ bool report_add(Report *report, const Finding *finding)
     recipient->address = g_steal_pointer(&address);
     recipient->text = g_steal_pointer(&text);
     add_origin(recipient, finding);
-    add_known(report, recipient);
+    g_ptr_array_add(report->recipients, recipient);
+    g_hash_table_insert(report->known, g_ascii_strdown(recipient->address, -1), recipient);
     return true;
 }
 
 void report_add_failed(Report *report, const char *address, size_t length, const char *text)
 {
     report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed", .text = text});
-}
-
-const char *report_lower(Report *report)
-{
-    if (!report->lower) {
-        g_autofree char *lower = words_lower(report->flat->str, (gssize)MIN(report->flat->len, SOUGHT_LIMIT));
-        report->lower = g_string_chunk_insert(report->chunk, lower);
-    }
-    return report->lower;
 }
 
 /* Paragraphs are asked only for what the whole text holds. */
@@ -608,47 +564,30 @@ static void recipient_free(void *data)
     g_free(recipient);
 }
 
-static BounceKind kind_of(Report *report)
-{
-    if (report->kind != BOUNCE_NONE)
-        return report->kind;
-    if (report_found(report))
-        return BOUNCE_FAILURE;
-    if (report->succeeded)
-        return BOUNCE_SUCCESS;
-    if (report_is_reply(report))
-        return BOUNCE_REPLY;
-    return report->automatic ? BOUNCE_UNRECOGNISED : BOUNCE_NONE;
-}
+static Bounce *parse(const char *octets, size_t length, bool inner);
 
-/* The report that a report without recipients passes on: as a part of it, or after
- * the "From " line with which an mbox begins. */
-static const char *nested(const Report *report, size_t *length)
+/* The report that a report without recipients passes on: as a part of it, or after the "From " line with which an mbox
+ * begins. A complaint or an ordinary mail inside is no business of the outer one. */
+static void take_nested(Report *report, Bounce *bounce)
 {
-    for (guint at = 1; at < report->parts->len; at++) {
+    static const char mark[] = "\nFrom MAILER-DAEMON";
+    const char *octets = NULL;
+    size_t length = 0;
+    for (guint at = 1; at < report->parts->len && !octets; at++) {
         const MimePart *part = report->parts->pdata[at];
         if (!part->inside)
             continue;
-        g_autofree char *type =
-            mime_field(part->body, mime_head(part->body, part->body_length), "Content-Type");
+        g_autofree char *type = mime_field(part->body, mime_head(part->body, part->body_length), "Content-Type");
         if (type && g_ascii_strncasecmp(type, "multipart/report", 16) == 0) {
-            *length = part->body_length;
-            return part->body;
+            octets = part->body;
+            length = part->body_length;
         }
     }
-    static const char mark[] = "\nFrom MAILER-DAEMON";
-    const char *found = memmem(report->octets, report->length, mark, sizeof mark - 1);
-    *length = found ? report->length - (size_t)(found + 1 - report->octets) : 0;
-    return found ? found + 1 : NULL;
-}
-
-static Bounce *parse(const char *octets, size_t length, bool inner);
-
-/* A complaint or an ordinary mail inside is no business of the outer one. */
-static void take_nested(Report *report, Bounce *bounce)
-{
-    size_t length;
-    const char *octets = nested(report, &length);
+    const char *found = octets ? NULL : memmem(report->octets, report->length, mark, sizeof mark - 1);
+    if (found) {
+        octets = found + 1;
+        length = report->length - (size_t)(octets - report->octets);
+    }
     if (!octets || !report->automatic)
         return;
     Bounce *inner = parse(octets, length, true);
@@ -661,53 +600,22 @@ static void take_nested(Report *report, Bounce *bounce)
     bounce_free(inner);
 }
 
-/* Lines that end with CR alone; NULL: there is another end. */
-static char *with_feeds(const char *octets, size_t length)
-{
-    if (memchr(octets, '\n', length) || !memchr(octets, '\r', length))
-        return NULL;
-    char *copy = g_memdup2(octets, length);
-    for (char *at = copy; (at = memchr(at, '\r', length - (size_t)(at - copy)));)
-        *at = '\n';
-    return copy;
-}
-
-/* The length of the lines without a letter with which a mail begins that was cut out of something. */
-static size_t blank_lines(const char *octets, size_t length)
-{
-    size_t blank = 0;
-    for (size_t at = 0; at < length && strchr(" \t\r\n", octets[at]) && octets[at]; at++)
-        if (octets[at] == '\n' || octets[at] == '\r')
-            blank = at + 1;
-    return blank;
-}
-
 Bounce *bounce_parse(const char *octets, size_t length)
 {
     const char *given = octets ? octets : "";
-    size_t blank = blank_lines(given, length);
+    /* A mail that was cut out of something may begin with lines without a letter. */
+    size_t blank = 0;
+    for (size_t at = 0; at < length && strchr(" \t\r\n", given[at]) && given[at]; at++)
+        if (given[at] == '\n' || given[at] == '\r')
+            blank = at + 1;
     given += blank;
     length -= blank;
-    g_autofree char *copy = with_feeds(given, length);
+    /* Lines may end with CR alone. */
+    bool bare = !memchr(given, '\n', length) && memchr(given, '\r', length);
+    g_autofree char *copy = bare ? g_memdup2(given, length) : NULL;
+    for (char *at = copy; at && (at = memchr(at, '\r', length - (size_t)(at - copy)));)
+        *at = '\n';
     return parse(copy ? copy : given, length, false);
-}
-
-/* The one recipient of a report whose reason stands elsewhere in it. */
-static void refine(Report *report)
-{
-    BounceRecipient *one = report->recipients->len == 1 ? report->recipients->pdata[0] : NULL;
-    if (!one || *one->status || one->class == BOUNCE_COMPLAINT)
-        return;
-    report_prepare(report);
-    g_autofree char *text = g_strndup(report->flat->str, NOTIFICATION_LIMIT);
-    char status[STATUS_SIZE];
-    status_scan(text, status);
-    if (status[0] == '4' && one->class == BOUNCE_PERMANENT)
-        one->class = BOUNCE_TEMPORARY;
-    if (strcmp(one->reason, "undefined") == 0)
-        recipient_judge(one, status, text);
-    g_free(one->status);
-    one->status = g_strdup(status);
 }
 
 static Bounce *parse(const char *octets, size_t length, bool inner)
@@ -723,9 +631,27 @@ static Bounce *parse(const char *octets, size_t length, bool inner)
     }
     if (!bounce->dialect && !inner)
         take_nested(&report, bounce);
-    refine(&report);
+    /* Of a report with one recipient the reason may stand elsewhere in it. */
+    BounceRecipient *one = report.recipients->len == 1 ? report.recipients->pdata[0] : NULL;
+    if (one && !*one->status && one->class != BOUNCE_COMPLAINT) {
+        report_prepare(&report);
+        g_autofree char *text = g_strndup(report.flat->str, NOTIFICATION_LIMIT);
+        char status[STATUS_SIZE];
+        status_scan(text, status);
+        if (status[0] == '4' && one->class == BOUNCE_PERMANENT)
+            one->class = BOUNCE_TEMPORARY;
+        if (strcmp(one->reason, "undefined") == 0)
+            recipient_judge(one, status, text);
+        g_free(one->status);
+        one->status = g_strdup(status);
+    }
     phase_attach(&report);
-    bounce->kind = kind_of(&report);
+    bounce->kind = report.kind != BOUNCE_NONE ? report.kind
+                   : report_found(&report)    ? BOUNCE_FAILURE
+                   : report.succeeded         ? BOUNCE_SUCCESS
+                   : is_reply(&report)        ? BOUNCE_REPLY
+                   : report.automatic         ? BOUNCE_UNRECOGNISED
+                                              : BOUNCE_NONE;
     bounce->complaint = bounce->kind == BOUNCE_FEEDBACK && !report.harmless;
     bounce->recipients = g_steal_pointer(&report.recipients);
     g_ptr_array_set_free_func(bounce->recipients, recipient_free);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* RFC 3464 and RFC 6533: the fields for programs, in their own part or, from gateways, in the text. */
+/* Reports for programs: the fields of RFC 3464 and RFC 6533, in their own part or, from gateways, in the text; and those
+ * of Amazon SES. */
 #include <jansson.h>
 #include <string.h>
 
@@ -15,12 +16,6 @@ typedef struct StatusBlock {
     char *original, *final, *actual, *action, *status, *diagnostic;
 } StatusBlock;
 
-static void put_code(GString *out, guint64 code)
-{
-    if (code > 32 && code < 0x110000 && g_unichar_validate((gunichar)code))
-        g_string_append_unichar(out, (gunichar)code);
-}
-
 /* xtext (RFC 3461: +2B) and utf-8-addr-xtext (RFC 6533: \x{2B}) back into the address. */
 static char *decode_address(const char *at, bool xtext)
 {
@@ -34,7 +29,9 @@ static char *decode_address(const char *at, bool xtext)
             g_string_append_c(out, code > 32 && code < 127 ? code : '?');
             at += 2;
         } else if (digits > 0 && digits <= 8 && at[3 + digits] == '}') {
-            put_code(out, g_ascii_strtoull(at + 3, NULL, 16));
+            guint64 character = g_ascii_strtoull(at + 3, NULL, 16);
+            if (character > 32 && character < 0x110000 && g_unichar_validate((gunichar)character))
+                g_string_append_unichar(out, (gunichar)character);
             at += 3 + digits;
         } else {
             g_string_append_c(out, *at);
@@ -66,25 +63,20 @@ static char *value_address(const char *value, bool original)
     return address ? g_strndup(address, length) : NULL;
 }
 
-/* Real addresses hold a plus with two digits behind it ("joe+20@"), which reads as
- * xtext too: the final recipient, which is never coded, tells. */
-static char *original_address(const char *value, const char *final)
-{
-    g_autofree char *raw = value_address(value, false);
-    if (!raw || (final && g_ascii_strcasecmp(raw, final) == 0))
-        return g_steal_pointer(&raw);
-    char *coded = value_address(value, true);
-    if (coded && strstr(raw, "+2B") == NULL && strstr(raw, "+3D") == NULL && (!final || strcmp(coded, final) != 0)) {
-        g_free(coded);
-        return g_steal_pointer(&raw);
-    }
-    return coded;
-}
-
 static void block_end(Report *report, StatusBlock *block)
 {
     g_autofree char *final = value_address(block->final, false);
-    g_autofree char *original = original_address(block->original, final);
+    g_autofree char *original = value_address(block->original, false);
+    /* Real addresses hold a plus with two digits behind it ("joe+20@"), which reads as xtext too: the final recipient,
+     * which is never coded, tells. */
+    if (original && (!final || g_ascii_strcasecmp(original, final) != 0)) {
+        g_autofree char *coded = value_address(block->original, true);
+        bool marked = strstr(original, "+2B") || strstr(original, "+3D");
+        if (!coded || marked || (final && strcmp(coded, final) == 0)) {
+            g_free(original);
+            original = g_steal_pointer(&coded);
+        }
+    }
     g_autofree char *actual = value_address(block->actual, false);
     const char *choices[] = {original, final, actual};
     bool named = block->final || block->original, told = block->action || block->status || block->diagnostic;
@@ -114,39 +106,11 @@ static char **block_field(StatusBlock *block, const char *line, size_t *skip)
     return NULL;
 }
 
-/* A folded line behind the value's: the feed between them, which was written over, becomes a blank. */
-static void take_more(char *value, char *line)
-{
-    size_t length = (size_t)(line - value) - 1;
-    if (length > VALUE_LIMIT)
-        return;
-    for (char *gap = line - 1; gap > value && *gap == '\0'; gap--)
-        *gap = ' ';
-}
-
-/* Another recipient begins with a field that the block has already. */
-static void take_line(Report *report, StatusBlock *block, char **last, char *line)
-{
-    size_t skip;
-    if (*line == ' ' || *line == '\t') {
-        if (*last)
-            take_more(*last, line);
-        return;
-    }
-    char **place = block_field(block, line, &skip);
-    if (place && *place && (place == &block->final || place == &block->original)) {
-        block_end(report, block);
-        place = block_field(block, line, &skip);
-    }
-    *last = NULL;
-    if (place && !*place)
-        *place = *last = line + skip + strspn(line + skip, " \t");
-}
-
 static bool read_fields(Report *report, const char *text)
 {
     StatusBlock block = {0};
-    char *last = NULL;
+    char *last = NULL; /* the value that a folded line goes on */
+    size_t skip;
     g_autofree char *copy = g_strdup(text);
     for (char *line = copy, *next; line; line = next) {
         char *feed = strchr(line, '\n');
@@ -159,9 +123,21 @@ static bool read_fields(Report *report, const char *text)
                 block_end(report, &block);
             else if (!block.final && !block.original)
                 block = (StatusBlock){0};
-        } else {
-            take_line(report, &block, &last, line);
+            continue;
         }
+        if (*line == ' ' || *line == '\t') {
+            /* The feed between the two, which was written over, becomes a blank. */
+            bool fits = last && line - last - 1 <= VALUE_LIMIT;
+            for (char *gap = line - 1; fits && gap > last && *gap == '\0'; gap--)
+                *gap = ' ';
+            continue;
+        }
+        char **place = block_field(&block, line, &skip);
+        if (place && *place && (place == &block.final || place == &block.original))
+            block_end(report, &block); /* another recipient begins with a field that the block has already */
+        last = NULL;
+        if (place && !*place)
+            *place = last = line + skip + strspn(line + skip, " \t");
     }
     block_end(report, &block);
     return report_found(report) || report->succeeded;
@@ -205,10 +181,10 @@ bool delivery_text_read(Report *report)
     return found;
 }
 
-/*
- * Amazon SES tells of bounces in JSON: the notification itself, or one that other services of Amazon have wrapped, as
- * a string in "Message" or "body", or as an object in "detail" or "Records", once or more than once.
- */
+/* ---- Amazon SES ---- */
+
+/* Amazon SES tells of bounces in JSON: the notification itself, or one that other services of Amazon have wrapped, as
+ * a string in "Message" or "body", or as an object in "detail" or "Records", once or more than once. */
 
 #define DEPTH_LIMIT 16 /* objects, arrays and strings within each other */
 
@@ -232,19 +208,6 @@ static const char *string_of(const json_t *object, const char *name)
     return json_string_value(json_object_get(object, name));
 }
 
-static void add_recipient(Report *report, const json_t *recipient, const AmazonKind *kind, bool passing)
-{
-    const char *given = json_is_string(recipient) ? json_string_value(recipient) : string_of(recipient, "emailAddress");
-    const char *action = string_of(recipient, "action");
-    size_t length;
-    const char *address = given ? address_scan(given, &length) : NULL;
-    if (address)
-        report_add(report, &(Finding){.address = address, .address_length = length, .passing = passing,
-                                      .action = action ? action : kind->action,
-                                      .status = string_of(recipient, "status"),
-                                      .text = string_of(recipient, "diagnosticCode")});
-}
-
 /* False when the object is no notification. */
 static bool read_notification(Report *report, const json_t *object)
 {
@@ -264,8 +227,20 @@ static bool read_notification(Report *report, const json_t *object)
         bool passing = lasting && strcmp(lasting, "Transient") == 0;
         const json_t *recipient;
         size_t at;
-        json_array_foreach(json_object_get(inner, kinds[i].recipients), at, recipient)
-            add_recipient(report, recipient, &kinds[i], passing);
+        json_array_foreach(json_object_get(inner, kinds[i].recipients), at, recipient) {
+            const char *given = json_is_string(recipient) ? json_string_value(recipient)
+                                                          : string_of(recipient, "emailAddress");
+            const char *action = string_of(recipient, "action");
+            size_t length;
+            const char *address = given ? address_scan(given, &length) : NULL;
+            if (address)
+                report_add(report, &(Finding){.address = address,
+                                              .address_length = length,
+                                              .passing = passing,
+                                              .action = action ? action : kinds[i].action,
+                                              .status = string_of(recipient, "status"),
+                                              .text = string_of(recipient, "diagnosticCode")});
+        }
     }
     return true;
 }
@@ -305,10 +280,13 @@ static void read_text(Report *report, const char *text, unsigned depth)
     json_decref(value);
 }
 
-/* The notification as one text: lines were broken where JSON has no line ends, and a folded one begins with a blank. */
-static char *whole_text(const Report *report)
+bool amazon_read(Report *report)
 {
-    GString *text = g_string_new(NULL);
+    const char *first = report->flat->str;
+    if (!strchr("{[\"", *first) || (!report_says(report, "notificationtype") && !report_says(report, "eventtype")))
+        return false;
+    /* As one text: lines were broken where JSON has no line ends, and a folded one begins with a blank. */
+    g_autoptr(GString) text = g_string_new(NULL);
     for (guint at = 0; at < report->lines->len; at++) {
         const char *line = report_line(report, at);
         g_string_append(text, at > 0 && *line == ' ' ? line + 1 : line);
@@ -316,15 +294,6 @@ static char *whole_text(const Report *report)
     for (size_t at = 0; at < text->len; at++)
         if ((unsigned char)text->str[at] < ' ')
             text->str[at] = ' ';
-    return g_string_free(text, FALSE);
-}
-
-bool amazon_read(Report *report)
-{
-    const char *first = report->flat->str;
-    if (!strchr("{[\"", *first) || (!report_says(report, "notificationtype") && !report_says(report, "eventtype")))
-        return false;
-    g_autofree char *text = whole_text(report);
-    read_text(report, text, 0);
+    read_text(report, text->str, 0);
     return report_found(report) || report->succeeded || report->kind == BOUNCE_FEEDBACK;
 }

@@ -19,18 +19,6 @@ static void feedback_add(Report *report, const char *head, const char *name)
         report_add(report, &(Finding){.address = address, .address_length = length, .action = "complaint"});
 }
 
-/* RFC 6591 reports of failed authentication and RFC 6430 "not spam": nobody complains of the mail. */
-static bool is_harmless_feedback(const Report *report)
-{
-    static const char *const types[] = {"auth-failure", "not-spam"};
-    const char *head = report->feedback_text ? report->feedback_text->str : "";
-    g_autofree char *type = mime_field(head, strlen(head), "Feedback-Type");
-    for (size_t at = 0; type && at < G_N_ELEMENTS(types); at++)
-        if (g_ascii_strncasecmp(type, types[at], strlen(types[at])) == 0)
-            return true;
-    return false;
-}
-
 static bool feedback_read(Report *report)
 {
     static const char *const fields[] = {"Original-Rcpt-To", "Removal-Recipient"};
@@ -41,7 +29,12 @@ static bool feedback_read(Report *report)
     if (!report->feedback_text && !hotmail)
         return false;
     report->kind = BOUNCE_FEEDBACK;
-    report->harmless = is_harmless_feedback(report);
+    /* RFC 6591 reports of failed authentication and RFC 6430 "not spam": nobody complains of the mail. */
+    static const char *const harmless[] = {"auth-failure", "not-spam"};
+    const char *feedback = report->feedback_text ? report->feedback_text->str : "";
+    g_autofree char *type = mime_field(feedback, strlen(feedback), "Feedback-Type");
+    for (size_t at = 0; type && at < G_N_ELEMENTS(harmless); at++)
+        report->harmless |= g_ascii_strncasecmp(type, harmless[at], strlen(harmless[at])) == 0;
     if (report->harmless)
         return true;
     for (size_t at = 0; report->feedback_text && at < G_N_ELEMENTS(fields); at++)
@@ -72,28 +65,6 @@ static const Section exim_others[] = {
     {SECTION_END, NULL, NULL},
 };
 
-/* The header names them all, even where the text has a local part only. */
-static void add_header(Report *report, const char *name)
-{
-    size_t length;
-    g_autofree char *whole = g_strndup(report->flat->str, 1000);
-    for (const char *at = report_field(report, name); (at = address_scan(at, &length)); at += length)
-        report_add_failed(report, at, length, whole);
-}
-
-/* "a@b <c@d>: malformed address: ...": Exim refused to read it; the last one was meant. */
-static void add_malformed(Report *report)
-{
-    for (guint at = 0; at < report->lines->len; at++) {
-        const char *line = report_line(report, at), *end = strstr(line, ": malformed address:");
-        const char *open = end ? g_strrstr_len(line, end - line, "<") : NULL;
-        size_t length;
-        const char *address = open ? address_begins(open, &length) : NULL;
-        if (address && address < end)
-            report_add_failed(report, address, length, line);
-    }
-}
-
 static bool exim_read(Report *report)
 {
     bool failed = *report_field(report, "X-Failed-Recipients");
@@ -102,25 +73,24 @@ static bool exim_read(Report *report)
     if (report_says(report, "following"))
         section_read(report, exim_following);
     section_read(report, exim_others);
-    add_header(report, "X-Failed-Recipients");
-    if (!report_found(report))
-        add_malformed(report);
+    /* The header names them all, even where the text has a local part only. */
+    size_t length;
+    g_autofree char *whole = g_strndup(report->flat->str, 1000);
+    for (const char *at = report_field(report, "X-Failed-Recipients"); (at = address_scan(at, &length)); at += length)
+        report_add_failed(report, at, length, whole);
+    /* "a@b <c@d>: malformed address: ...": Exim refused to read it; the last one was meant. */
+    bool any = report_found(report);
+    for (guint at = 0; at < report->lines->len && !any; at++) {
+        const char *line = report_line(report, at), *end = strstr(line, ": malformed address:");
+        const char *open = end ? g_strrstr_len(line, end - line, "<") : NULL;
+        const char *address = open ? address_begins(open, &length) : NULL;
+        if (address && address < end)
+            report_add_failed(report, address, length, line);
+    }
     return report_found(report);
 }
 
 /* ---- Postfix, under whatever name it runs: bounces, delay warnings, and transcripts of sessions ---- */
-
-/* All recipients that the transcript shows from one line up to another. */
-static void add_refused(Report *report, guint begin, guint end, const char *reply)
-{
-    for (guint at = begin; at < end; at++) {
-        const char *to = strcasestr(report_line(report, at), "RCPT TO:");
-        size_t length;
-        const char *address = to ? address_begins(to + 8, &length) : NULL;
-        if (address)
-            report_add_failed(report, address, length, reply);
-    }
-}
 
 /* " In:  RCPT TO:<x>", " Out: 550 ..."; a refusal after DATA is one of all recipients. */
 static bool postfix_read_transcript(Report *report)
@@ -138,12 +108,18 @@ static bool postfix_read_transcript(Report *report)
         } else if (g_str_has_prefix(line, "Out:") && (address || data)) {
             const char *reply = line + 4 + strspn(line + 4, " ");
             bool refused = *reply == '5' || *reply == '4';
+            for (guint of = begin; of < at && refused && data; of++) {
+                const char *rcpt = strcasestr(report_line(report, of), "RCPT TO:");
+                address = rcpt ? address_begins(rcpt + 8, &length) : NULL;
+                if (address)
+                    report_add_failed(report, address, length, reply);
+            }
             if (refused && data) {
-                add_refused(report, begin, at, reply);
                 data = false;
                 begin = at;
-            } else if (refused)
+            } else if (refused) {
                 report_add_failed(report, address, length, reply);
+            }
             address = NULL;
         }
     }
@@ -177,51 +153,36 @@ static const Section sendmail_sections[] = {
     {SECTION_END, NULL, NULL},
 };
 
-/* "554 <joe@example.com>... Remote protocol error", "joe@example.com... User unknown" */
-static void sendmail_take_line(Report *report, const char *line)
-{
-    const char *dots = strstr(line, "... "), *at = line;
-    size_t length;
-    bool code = strspn(at, "0123456789") == 3 && (at[3] == ' ' || at[3] == '-');
-    if (!dots || (code && *at != '4' && *at != '5'))
-        return;
-    if (code) {
-        at += 4;
-        if (strspn(at, "0123456789.") >= 5)
-            at += strspn(at, "0123456789. ");
-    }
-    const char *address = address_begins(at, &length);
-    if (address && address <= at + 1 && address + length <= dots && address + length + 1 >= dots)
-        report_add_failed(report, address, length, code ? line : dots + 4);
-}
-
-/* "554 Too many hops 26 (25 max): from <> via localhost, to joe@example.com": the envelope's recipient, which is
- * reported here even where the list above names only what it was expanded to. */
-static void sendmail_take_hops(Report *report)
-{
-    for (guint at = 0; at < report->lines->len; at++) {
-        const char *line = report_line(report, at), *to = strcasestr(line, "too many hops");
-        to = to && reply_scan(line) ? strstr(to, ", to ") : NULL;
-        size_t length;
-        const char *address = to ? address_begins(to + strlen(", to "), &length) : NULL;
-        if (address)
-            report_add_failed(report, address, length, line);
-    }
-}
-
 static bool sendmail_read(Report *report)
 {
     if (!report->automatic)
         return false;
-    bool listed = section_read(report, sendmail_sections);
-    if (report_says(report, "too many hops"))
-        sendmail_take_hops(report);
-    if (listed)
-        return true;
-    if (!report_says(report, "transcript of session follows"))
-        return false;
-    for (guint at = 0; at < report->lines->len; at++)
-        sendmail_take_line(report, report_line(report, at));
+    bool listed = section_read(report, sendmail_sections), hops = report_says(report, "too many hops");
+    size_t length;
+    /* "554 Too many hops 26 (25 max): from <> via localhost, to joe@example.com": the envelope's recipient, which is
+     * reported here even where the list above names only what it was expanded to. */
+    for (guint at = 0; at < report->lines->len && hops; at++) {
+        const char *line = report_line(report, at), *to = strcasestr(line, "too many hops");
+        to = to && reply_scan(line) ? strstr(to, ", to ") : NULL;
+        const char *address = to ? address_begins(to + strlen(", to "), &length) : NULL;
+        if (address)
+            report_add_failed(report, address, length, line);
+    }
+    if (listed || !report_says(report, "transcript of session follows"))
+        return listed;
+    /* "554 <joe@example.com>... Remote protocol error", "joe@example.com... User unknown" */
+    for (guint row = 0; row < report->lines->len; row++) {
+        const char *line = report_line(report, row), *dots = strstr(line, "... "), *at = line;
+        bool code = strspn(at, "0123456789") == 3 && (at[3] == ' ' || at[3] == '-');
+        if (!dots || (code && *at != '4' && *at != '5'))
+            continue;
+        at += code ? 4 : 0;
+        if (code && strspn(at, "0123456789.") >= 5)
+            at += strspn(at, "0123456789. ");
+        const char *address = address_begins(at, &length);
+        if (address && address <= at + 1 && address + length <= dots && address + length + 1 >= dots)
+            report_add_failed(report, address, length, code ? line : dots + 4);
+    }
     return report_found(report);
 }
 
@@ -235,32 +196,21 @@ static const Section exchange_sections[] = {
     {SECTION_END, NULL, NULL},
 };
 
-/* X.400 with the address inside: "c=US;a= ;p=X;o=Y;dda:SMTP=joe@example.com; on ..." */
-static void add_x400(Report *report)
-{
-    for (guint at = 0; at < report->lines->len; at++) {
-        g_autofree char *address = address_x400(report_line(report, at)), *text = NULL;
-        if (address && at + 1 < report->lines->len)
-            text = g_strconcat(report_line(report, at + 1), " ",
-                               at + 2 < report->lines->len ? report_line(report, at + 2) : "", NULL);
-        if (address)
-            report_add_failed(report, address, strlen(address), text);
-    }
-}
-
-static bool is_x400(const Report *report)
-{
-    return report_says(report, "c=") && report_says(report, "a=") &&
-           (report_says(report, "smtp=") || report_says(report, "rfc-822="));
-}
-
 /* The Internet Mail Service, and the connector before it. */
 static bool exchange_read(Report *report)
 {
     if (!report->automatic)
         return false;
-    if (is_x400(report))
-        add_x400(report);
+    /* X.400 with the address inside: "c=US;a= ;p=X;o=Y;dda:SMTP=joe@example.com; on ..." */
+    bool x400 = report_says(report, "c=") && report_says(report, "a=") &&
+                (report_says(report, "smtp=") || report_says(report, "rfc-822="));
+    for (guint at = 0, end = report->lines->len; at < end && x400; at++) {
+        g_autofree char *address = address_x400(report_line(report, at)), *text = NULL;
+        if (address && at + 1 < end)
+            text = g_strconcat(report_line(report, at + 1), " ", at + 2 < end ? report_line(report, at + 2) : "", NULL);
+        if (address)
+            report_add_failed(report, address, strlen(address), text);
+    }
     if (report_found(report))
         return true;
     return (report_says(report, "reach the following") || report_says(report, "be reached:")) &&
@@ -291,19 +241,6 @@ static const Section outlook_waiting[] = {
     {SECTION_END, NULL, NULL},
 };
 
-/* In every language alike: the address on a line of its own, below it "#550 5.1.1 ..." or "#< ...". */
-static bool outlook_read_generated(Report *report)
-{
-    for (guint at = 0; at + 1 < report->lines->len; at++) {
-        const char *line = report_line(report, at), *next = report_line(report, at + 1);
-        size_t length;
-        const char *address = address_begins(line, &length);
-        if (address && address[length] == '\0' && next[0] == '#' && (g_ascii_isdigit(next[1]) || next[1] == '<'))
-            report_add_failed(report, address, length, next);
-    }
-    return report_found(report);
-}
-
 /* Exchange since 2007, Office 365 and Outlook.com: headings, then a list with links. */
 static bool outlook_read(Report *report)
 {
@@ -311,7 +248,15 @@ static bool outlook_read(Report *report)
         return false;
     if (report_says(report, "delivery attempts will continue"))
         return section_read(report, outlook_waiting);
-    if (outlook_read_generated(report) || section_read(report, outlook_lists))
+    /* In every language alike: the address on a line of its own, below it "#550 5.1.1 ..." or "#< ...". */
+    for (guint at = 0; at + 1 < report->lines->len; at++) {
+        const char *line = report_line(report, at), *next = report_line(report, at + 1);
+        size_t length;
+        const char *address = address_begins(line, &length);
+        if (address && address[length] == '\0' && next[0] == '#' && (g_ascii_isdigit(next[1]) || next[1] == '<'))
+            report_add_failed(report, address, length, next);
+    }
+    if (report_found(report) || section_read(report, outlook_lists))
         return true;
     return (report_says(report, "couldn't be delivered") || report_says(report, "couldn\xe2\x80\x99t be delivered")) &&
            section_read(report, outlook_named);
@@ -419,9 +364,26 @@ static bool imail_read(Report *report)
     return report_found(report);
 }
 
-/* The address on a line of its own, in brackets, above the sentence. */
-static bool kddi_read_above(Report *report)
+/* KDDI (au, EZweb) and the like in Japan. */
+static bool kddi_read(Report *report)
 {
+    static const Section sections[] = {
+        {SECTION_NEXT, "was rejected by a remote mail server. recipient:", "failed"},
+        {SECTION_NEXT, "why each recipient was rejected. recipient:", "failed"},
+        {SECTION_NEXT, "could not be delivered to:", "failed"},
+        {SECTION_LIST,
+         "\xe3\x81\xb8\xe3\x81\xae\xe9\x80\x81\xe4\xbf\xa1\xe3\x81\xab\xe5\xa4\xb1\xe6\x95\x97\xe3\x81\x97"
+         "\xe3\x81\xbe\xe3\x81\x97\xe3\x81\x9f\xe3\x80\x82",
+         "failed"}, /* "sending to ... failed" */
+        {SECTION_END, NULL, NULL},
+    };
+    bool named = report_says(report, "your mail sent on:") ||
+                 report_says(report, "your mail attempted to be delivered on:");
+    if (!report->automatic && !named)
+        return false;
+    if (section_read(report, sections))
+        return true;
+    /* The address on a line of its own, in brackets, above the sentence. */
     static const char *const phrases[] = {"each of the following recipients was rejected", "the user(s) account is",
                                           "the following recipients did not receive this message"};
     for (size_t i = 0; i < G_N_ELEMENTS(phrases); i++) {
@@ -438,24 +400,6 @@ static bool kddi_read_above(Report *report)
     return report_found(report);
 }
 
-/* KDDI (au, EZweb) and the like in Japan. */
-static bool kddi_read(Report *report)
-{
-    static const Section sections[] = {
-        {SECTION_NEXT, "was rejected by a remote mail server. recipient:", "failed"},
-        {SECTION_NEXT, "why each recipient was rejected. recipient:", "failed"},
-        {SECTION_NEXT, "could not be delivered to:", "failed"},
-        {SECTION_LIST,
-         "\xe3\x81\xb8\xe3\x81\xae\xe9\x80\x81\xe4\xbf\xa1\xe3\x81\xab\xe5\xa4\xb1\xe6\x95\x97\xe3\x81\x97"
-         "\xe3\x81\xbe\xe3\x81\x97\xe3\x81\x9f\xe3\x80\x82",
-         "failed"}, /* "sending to ... failed" */
-        {SECTION_END, NULL, NULL},
-    };
-    bool named = report_says(report, "your mail sent on:") ||
-                 report_says(report, "your mail attempted to be delivered on:");
-    return (report->automatic || named) && (section_read(report, sections) || kddi_read_above(report));
-}
-
 /* Apache James, and gateways of mobile networks built with it: an error, then details of the mail. */
 static bool james_read(Report *report)
 {
@@ -465,28 +409,6 @@ static bool james_read(Report *report)
     };
     return report_says(report, "error message below:") && report_says(report, "message details:") &&
            section_read(report, sections);
-}
-
-/* "NAME@yale.edu": the domains for which the mail says that a name is looked up. */
-static void phquery_add_local(Report *report)
-{
-    const char *found = strstr(report->flat->str, "message not delivered to the following:");
-    guint line = found ? report_line_at(report, (size_t)(found - report->flat->str)) + 1 : report->lines->len;
-    while (line < report->lines->len && report_line(report, line)[strspn(report_line(report, line), " ")] == '\0')
-        line++;
-    if (line >= report->lines->len)
-        return;
-    const char *name = report_line(report, line) + strspn(report_line(report, line), " ");
-    for (guint at = line; at < report->lines->len; at++)
-        for (const char *place = strstr(report_line(report, at), "emailing"); place && (place = strstr(place, "NAME@"));
-             place = strstr(place + 5, "emailing")) {
-            size_t length;
-            if (!address_begins(place, &length))
-                continue;
-            g_autofree char *address = g_strdup_printf("%.*s@%.*s", (int)strcspn(name, " "), name, (int)length - 5,
-                                                       place + 5);
-            report_add_failed(report, address, strlen(address), name);
-        }
 }
 
 /* The directory of names (ph) of American universities; a name without domain is one of the university. */
@@ -499,8 +421,25 @@ static bool phquery_read(Report *report)
     };
     if (!report->automatic || !report_says(report, "message not delivered to the following"))
         return false;
-    if (!section_read(report, sections) && report_says(report, "phquery"))
-        phquery_add_local(report);
+    if (section_read(report, sections) || !report_says(report, "phquery"))
+        return report_found(report);
+    /* "NAME@yale.edu": the domains for which the mail says that a name is looked up. */
+    const char *found = strstr(report->flat->str, "message not delivered to the following:");
+    guint line = found ? report_line_at(report, (size_t)(found - report->flat->str)) + 1 : report->lines->len;
+    while (line < report->lines->len && report_line(report, line)[strspn(report_line(report, line), " ")] == '\0')
+        line++;
+    const char *name = line < report->lines->len ? report_line(report, line) : "";
+    name += strspn(name, " ");
+    for (guint at = line; at < report->lines->len; at++)
+        for (const char *place = strstr(report_line(report, at), "emailing"); place && (place = strstr(place, "NAME@"));
+             place = strstr(place + 5, "emailing")) {
+            size_t length;
+            if (!address_begins(place, &length))
+                continue;
+            g_autofree char *address = g_strdup_printf("%.*s@%.*s", (int)strcspn(name, " "), name, (int)length - 5,
+                                                       place + 5);
+            report_add_failed(report, address, strlen(address), name);
+        }
     return report_found(report);
 }
 
@@ -557,19 +496,6 @@ static const Section plain_delays[] = {
     {SECTION_END, NULL, NULL},
 };
 
-/* "joe@example.com - no such user here." */
-static bool plain_read_dash(Report *report)
-{
-    for (guint at = 0; at < report->lines->len && at < 20; at++) {
-        const char *line = report_line(report, at);
-        size_t length;
-        const char *address = address_begins(line, &length);
-        if (address == line && g_ascii_strncasecmp(address + length, " - no such user", 15) == 0)
-            report_add_failed(report, address, length, line);
-    }
-    return report_found(report);
-}
-
 static bool plain_read(Report *report)
 {
     if (!report->automatic)
@@ -580,20 +506,19 @@ static bool plain_read(Report *report)
         section_read(report, plain_recipients);
     if (report_says(report, "address"))
         section_read(report, plain_addresses);
-    return section_read(report, plain_others) || plain_read_dash(report) || section_brackets(report, "failed");
+    if (section_read(report, plain_others))
+        return true;
+    for (guint at = 0; at < report->lines->len && at < 20; at++) { /* "joe@example.com - no such user here." */
+        const char *line = report_line(report, at);
+        size_t length;
+        const char *address = address_begins(line, &length);
+        if (address == line && g_ascii_strncasecmp(address + length, " - no such user", 15) == 0)
+            report_add_failed(report, address, length, line);
+    }
+    return report_found(report) || section_brackets(report, "failed");
 }
 
 /* ---- a failure that names nobody, with the header of the mail that failed (RFC 3462) ---- */
-
-static bool returned_says_failure(const Report *report)
-{
-    static const char *const phrases[] = {"could not be delivered", "couldn't be delivered", "unable to deliver",
-                                          "undeliverable",          "not able to deliver",   "delivery failed"};
-    for (size_t at = 0; at < G_N_ELEMENTS(phrases); at++)
-        if (report_says(report, phrases[at]))
-            return true;
-    return false;
-}
 
 static void returned_add(Report *report, const char *address, size_t length)
 {
@@ -601,40 +526,39 @@ static void returned_add(Report *report, const char *address, size_t length)
     report_add_failed(report, address, length, text);
 }
 
-/* The topmost "Received: ... for <address>". */
-static bool returned_add_envelope(Report *report)
+static bool returned_read(Report *report)
 {
+    static const char *const phrases[] = {"could not be delivered",
+                                          "couldn't be delivered",
+                                          "unable to deliver",
+                                          "undeliverable",
+                                          "not able to deliver",
+                                          "delivery failed",
+                                          NULL};
+    static const char *const never[] = {"List-Id", "List-Post", "List-Unsubscribe", "Cc", "Mailing-List"};
+    if (!report->automatic || !*report_returned(report) || !text_holds_any(report->flat->str, phrases))
+        return false;
+    /* The topmost "Received: ... for <address>". */
     const char *head = report_returned(report);
-    g_autofree char *value = mime_field(head, strlen(head), "Received");
-    const char *mark = value ? strstr(value, " for <") : NULL;
-    size_t length;
+    size_t size = strlen(head), length, other;
+    g_autofree char *received = mime_field(head, size, "Received");
+    const char *mark = received ? strstr(received, " for <") : NULL;
     const char *address = mark ? address_begins(mark + 5, &length) : NULL;
     if (address)
         returned_add(report, address, length);
-    return report_found(report);
-}
-
-static bool returned_add_to(Report *report)
-{
-    static const char *const never[] = {"List-Id", "List-Post", "List-Unsubscribe", "Cc", "Mailing-List"};
-    const char *head = report_returned(report);
-    size_t size = strlen(head), length, other;
+    if (report_found(report))
+        return true;
+    /* Or the only address in To. */
     for (size_t at = 0; at < G_N_ELEMENTS(never); at++) {
         g_autofree char *value = mime_field(head, size, never[at]);
         if (value)
             return false;
     }
     g_autofree char *to = mime_field(head, size, "To");
-    const char *address = to ? address_scan(to, &length) : NULL;
+    address = to ? address_scan(to, &length) : NULL;
     if (address && !address_scan(address + length, &other))
         returned_add(report, address, length);
     return report_found(report);
-}
-
-static bool returned_read(Report *report)
-{
-    return report->automatic && *report_returned(report) && returned_says_failure(report) &&
-           (returned_add_envelope(report) || returned_add_to(report));
 }
 
 /* RFC 8098: the mail was delivered, and shown or deleted by a reader's program. */

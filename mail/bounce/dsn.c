@@ -18,42 +18,12 @@ static char *plain(const char *text)
     return g_strstrip(line);
 }
 
-/* RFC 6533, 3: utf-8-addr-xtext, what is not ASCII as \x{HEX}. */
-static void append_address(GString *out, const char *address)
-{
-    g_autofree char *valid = g_utf8_make_valid(address, -1);
-    if (g_str_is_ascii(valid)) {
-        g_autofree char *line = plain(valid);
-        g_string_append_printf(out, "Final-Recipient: rfc822; %s\r\n", line);
-        return;
-    }
-    g_string_append(out, "Final-Recipient: utf-8; ");
-    for (const char *at = valid; *at; at = g_utf8_next_char(at)) {
-        gunichar character = g_utf8_get_char(at);
-        if (character > ' ' && character < 127 && character != '+' && character != '=' && character != '\\')
-            g_string_append_c(out, (char)character);
-        else
-            g_string_append_printf(out, "\\x{%02X}", character);
-    }
-    g_string_append(out, "\r\n");
-}
-
 static void append_date(GString *out, const char *name, int64_t time)
 {
     if (time <= 0)
         return;
     g_autofree char *date = clock_rfc5322(time);
     g_string_append_printf(out, "%s: %s\r\n", name, date);
-}
-
-/* "mx.example.com[192.0.2.1]:25": the name of it. */
-static void append_relay(GString *out, const char *relay)
-{
-    size_t length = strcspn(relay, "[");
-    g_autofree char *host = g_strndup(relay, length);
-    g_autofree char *line = plain(host);
-    if (*line)
-        g_string_append_printf(out, "Remote-MTA: dns; %s\r\n", line);
 }
 
 char *dsn_delivery_status(const Dsn *dsn)
@@ -66,10 +36,25 @@ char *dsn_delivery_status(const Dsn *dsn)
         const DsnRecipient *recipient = &dsn->recipients[at];
         g_autofree char *status = plain(recipient->status);
         g_string_append(out, "\r\n");
-        append_address(out, recipient->address);
+        /* RFC 6533, 3: utf-8-addr-xtext has \x{HEX} for what is not ASCII. */
+        g_autofree char *valid = g_utf8_make_valid(recipient->address, -1), *address = plain(valid);
+        bool ascii = g_str_is_ascii(valid);
+        g_string_append_printf(out, "Final-Recipient: %s; %s", ascii ? "rfc822" : "utf-8", ascii ? address : "");
+        for (const char *letter = valid; *letter && !ascii; letter = g_utf8_next_char(letter)) {
+            gunichar character = g_utf8_get_char(letter);
+            if (character > ' ' && character < 127 && !strchr("+=\\", (int)character))
+                g_string_append_c(out, (char)character);
+            else
+                g_string_append_printf(out, "\\x{%02X}", character);
+        }
+        g_string_append(out, "\r\n");
         g_string_append_printf(out, "Action: %s\r\nStatus: %s\r\n", recipient->delayed ? "delayed" : "failed", status);
-        if (recipient->relay)
-            append_relay(out, recipient->relay);
+        /* Of "mx.example.com[192.0.2.1]:25" the name. */
+        g_autofree char *host_name = recipient->relay ? g_strndup(recipient->relay, strcspn(recipient->relay, "["))
+                                                      : g_strdup("");
+        g_autofree char *relay = plain(host_name);
+        if (*relay)
+            g_string_append_printf(out, "Remote-MTA: dns; %s\r\n", relay);
         if (recipient->reply && *recipient->reply) {
             g_autofree char *reply = plain(recipient->reply);
             g_string_append_printf(out, "Diagnostic-Code: smtp; %s\r\n", reply);

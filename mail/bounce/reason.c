@@ -206,21 +206,6 @@ G_STATIC_ASSERT(CLAUSE_WORDS < G_MAXUINT16);
 /* The words by their first byte: where each list begins, and what follows each word. */
 static guint16 clause_begin[256], clause_next[CLAUSE_WORDS];
 
-static void clause_index(void)
-{
-    static gsize done;
-    if (!g_once_init_enter(&done))
-        return;
-    for (size_t at = 0; at < G_N_ELEMENTS(clause_begin); at++)
-        clause_begin[at] = CLAUSE_WORDS;
-    for (size_t word = CLAUSE_WORDS; word-- > 0;) {
-        guint16 *list = &clause_begin[(unsigned char)clause_words[word].text[0]];
-        clause_next[word] = *list;
-        *list = (guint16)word;
-    }
-    g_once_init_leave(&done, 1);
-}
-
 /* Letters and digits of scripts that set blanks between words: Latin, Greek, Cyrillic. */
 static bool in_word(const char *at)
 {
@@ -261,15 +246,6 @@ typedef struct Clauses {
     bool names_client;
 } Clauses;
 
-static void end_clause(Clauses *clauses, bool goes_on)
-{
-    bool any = clauses->count > 0 && clauses->steps[clauses->count - 1].clause == clauses->clause;
-    if (any && clauses->clause < STEPS_MAX)
-        clauses->clause++;
-    if (any || !goes_on)
-        clauses->goes_on[clauses->clause] = goes_on && clauses->count > 0;
-}
-
 /* The length of an address, a URL or an IP address that stands at at, of which no word counts; 0: none does. */
 static size_t name_at(const char *at, Clauses *clauses)
 {
@@ -305,6 +281,7 @@ static size_t name_at(const char *at, Clauses *clauses)
     return 0;
 }
 
+/* Reads the words of a text into steps, each with the number of its clause. */
 static void split(Clauses *clauses, const char *text)
 {
     bool inside = false; /* a word */
@@ -313,10 +290,15 @@ static void split(Clauses *clauses, const char *text)
         size_t name = inside ? 0 : name_at(at, clauses), word = inside || name > 0 ? 0 : word_at(at, &part);
         bool ends = strchr(".!?;", *at) && (at[1] == ' ' || at[1] == '\0' || *at == ';');
         bool pauses = strchr(":,(", *at) || g_str_has_prefix(at, " - ");
-        if (word > 0 && part != NOTHING)
+        if (word > 0 && part != NOTHING) {
             clauses->steps[clauses->count++] = (ClauseStep){part, clauses->clause};
-        else if (ends || pauses)
-            end_clause(clauses, pauses);
+        } else if (ends || pauses) {
+            bool any = clauses->count > 0 && clauses->steps[clauses->count - 1].clause == clauses->clause;
+            if (any && clauses->clause < STEPS_MAX)
+                clauses->clause++;
+            if (any || !pauses)
+                clauses->goes_on[clauses->clause] = pauses && clauses->count > 0;
+        }
         size_t length = MAX(MAX(name, word), 1);
         inside = in_word(at + length - 1) || (inside && ((unsigned char)at[length - 1] & 0xc0) == 0x80 &&
                                               (unsigned char)at[length - 1] >= 0x80);
@@ -324,56 +306,35 @@ static void split(Clauses *clauses, const char *text)
     }
 }
 
-/* The subject of the predicate at a place: the nearest before it in its clause, else behind it, else that of the clause
- * that this one continues. */
-static ClausePart subject_of(const Clauses *clauses, size_t place, ClausePart carried)
-{
-    const ClauseStep *steps = clauses->steps;
-    guint16 clause = steps[place].clause;
-    for (size_t at = place; at-- > 0 && steps[at].clause == clause;)
-        if (steps[at].part < SUBJECTS)
-            return steps[at].part;
-    for (size_t at = place + 1; at < clauses->count && steps[at].clause == clause; at++)
-        if (steps[at].part < SUBJECTS)
-            return steps[at].part;
-    return clauses->goes_on[clause] ? carried : SUBJECTS;
-}
-
 /* Gather the predicates of each subject, a bit for each predicate; bit 0: it is spoken of. */
 static void gather(const Clauses *clauses, unsigned said[SUBJECTS + 1])
 {
+    const ClauseStep *steps = clauses->steps;
     ClausePart carried = SUBJECTS, latest = SUBJECTS;
     guint16 clause = 0;
     for (size_t at = 0; at < clauses->count; at++) {
-        ClausePart part = clauses->steps[at].part;
-        if (clauses->steps[at].clause != clause) {
-            clause = clauses->steps[at].clause;
+        ClausePart part = steps[at].part, subject = SUBJECTS;
+        if (steps[at].clause != clause) {
+            clause = steps[at].clause;
             carried = clauses->goes_on[clause] ? latest : SUBJECTS;
         }
         if (part == NOBODY) {
             said[PERSON] |= BIT(ABSENT);
-        } else if (part < SUBJECTS) {
+            continue;
+        }
+        if (part < SUBJECTS) {
             said[part] |= 1;
             latest = part;
-        } else {
-            ClausePart subject = subject_of(clauses, at, carried);
-            said[subject] |= BIT(part);
+            continue;
         }
+        /* The subject of a predicate is the nearest before it in its clause, else behind it, else that of the clause
+         * that this one continues. */
+        for (size_t before = at; subject == SUBJECTS && before-- > 0 && steps[before].clause == clause;)
+            subject = MIN(steps[before].part, SUBJECTS);
+        for (size_t next = at + 1; subject == SUBJECTS && next < clauses->count && steps[next].clause == clause; next++)
+            subject = MIN(steps[next].part, SUBJECTS);
+        said[subject == SUBJECTS && clauses->goes_on[clause] ? carried : subject] |= BIT(part);
     }
-}
-
-/* From the first reply code on, without what the sending system added behind the reply. */
-static char *reply_of(const char *text, bool *spoken)
-{
-    const char *reply = reply_find(text);
-    *spoken = reply != NULL;
-    size_t type = strcspn(text, " ;"); /* "smtp; " in a field of a report for programs */
-    const char *start = reply ? reply : text[type] == ';' ? text + type + 1 : text;
-    char *lower = words_lower(start, CLAUSE_LIMIT);
-    char *added = strstr(lower, "(in reply to ");
-    if (added)
-        *added = '\0';
-    return lower;
 }
 
 /* Reads a text of which the first bytes up to a bound count, from its first SMTP reply code on. certain: the status says
@@ -382,9 +343,25 @@ static ClauseReading clause_read(const char *status, bool certain, const char *t
 {
     Clauses clauses = {0};
     unsigned said[SUBJECTS + 1] = {0};
-    bool spoken;
-    clause_index();
-    g_autofree char *lower = reply_of(text, &spoken);
+    static gsize done;
+    if (g_once_init_enter(&done)) {
+        for (size_t at = 0; at < G_N_ELEMENTS(clause_begin); at++)
+            clause_begin[at] = CLAUSE_WORDS;
+        for (size_t word = CLAUSE_WORDS; word-- > 0;) {
+            guint16 *list = &clause_begin[(unsigned char)clause_words[word].text[0]];
+            clause_next[word] = *list;
+            *list = (guint16)word;
+        }
+        g_once_init_leave(&done, 1);
+    }
+    /* From the first reply code on, without what the sending system added behind the reply. */
+    const char *reply = reply_find(text);
+    bool spoken = reply != NULL;
+    size_t type = strcspn(text, " ;"); /* "smtp; " in a field of a report for programs */
+    g_autofree char *lower = words_lower(reply ? reply : text[type] == ';' ? text + type + 1 : text, CLAUSE_LIMIT);
+    char *added = strstr(lower, "(in reply to ");
+    if (added)
+        *added = '\0';
     split(&clauses, lower);
     gather(&clauses, said);
     ClauseReading reading = {.names_client = spoken && clauses.names_client,
@@ -577,27 +554,9 @@ static const Clue codes[] = {
 #define NO_ROW G_N_ELEMENTS(words)
 
 /* The rows of words by their first two letters: where each list begins, and what follows each row. */
+#define PAIR(at) ((size_t)((at)[0] - 'a') * 26 + (size_t)((at)[1] - 'a'))
 static guint8 begin[26 * 26], next[G_N_ELEMENTS(words)];
 G_STATIC_ASSERT(G_N_ELEMENTS(words) < 255);
-
-static size_t pair_of(const char *at)
-{
-    return (size_t)(at[0] - 'a') * 26 + (size_t)(at[1] - 'a');
-}
-
-static void index_words(void)
-{
-    static gsize done;
-    if (!g_once_init_enter(&done))
-        return;
-    memset(begin, NO_ROW, sizeof begin);
-    for (size_t row = NO_ROW; row-- > 0;) {
-        guint8 *list = &begin[pair_of(words[row].words)];
-        next[row] = *list;
-        *list = (guint8)row;
-    }
-    g_once_init_leave(&done, 1);
-}
 
 static bool is_letter(char octet)
 {
@@ -607,7 +566,16 @@ static bool is_letter(char octet)
 /* The first row of which the text has the words, beginning where a word begins. */
 static const char *reason_in(const char *text)
 {
-    index_words();
+    static gsize done;
+    if (g_once_init_enter(&done)) {
+        memset(begin, NO_ROW, sizeof begin);
+        for (size_t row = NO_ROW; row-- > 0;) {
+            guint8 *list = &begin[PAIR(words[row].words)];
+            next[row] = *list;
+            *list = (guint8)row;
+        }
+        g_once_init_leave(&done, 1);
+    }
     size_t length = strlen(text), best = NO_ROW;
     g_autofree char *lower = g_malloc(length + 1);
     for (size_t at = 0; at <= length; at++)
@@ -615,7 +583,7 @@ static const char *reason_in(const char *text)
     bool inside = false; /* a word */
     for (const char *at = lower; *at; at++) {
         bool starts = !inside && is_letter(at[0]) && is_letter(at[1]);
-        for (size_t row = starts ? begin[pair_of(at)] : NO_ROW; row < best; row = next[row])
+        for (size_t row = starts ? begin[PAIR(at)] : NO_ROW; row < best; row = next[row])
             if (g_str_has_prefix(at, words[row].words))
                 best = row;
         inside = is_letter(*at);
@@ -666,47 +634,40 @@ static const struct {
     {"too-large", BOUNCE_ABOUT_MESSAGE},
 };
 
-static BounceAbout about_of(const char *reason)
-{
-    for (size_t at = 0; at < G_N_ELEMENTS(not_recipients); at++)
-        if (strcmp(not_recipients[at].reason, reason) == 0)
-            return not_recipients[at].about;
-    return BOUNCE_ABOUT_RECIPIENT;
-}
-
-/* Judge the words alone: the clauses first, which know who is refused; then the words that stand for a reason wherever
- * they are; and last what a reply is most likely about that says nothing else. */
-static void judge_words(const char *status, const char *text, BounceVerdict *verdict)
-{
-    /* Reasons that refusals of a host are given, too, where the reply names its address. */
-    static const char *const vague[] = {"undefined", "policy", "user-unknown", "host-unknown", NULL};
-    static const char *const vague_of_mail[] = {"undefined", "policy", "blocked", NULL};
-    bool certain = is_certain(status);
-    ClauseReading reading = clause_read(status, certain, text);
-    verdict->reason = reading.reason ? reading.reason : reason_of(status, text);
-    verdict->about = reading.reason ? reading.about : about_of(verdict->reason);
-    if (reading.reason || certain)
-        return;
-    if (reading.of_content && g_strv_contains(vague_of_mail, verdict->reason)) {
-        verdict->reason = "content";
-        verdict->about = BOUNCE_ABOUT_MESSAGE;
-    } else if (reading.names_client && g_strv_contains(vague, verdict->reason)) {
-        verdict->reason = "blocked";
-        verdict->about = BOUNCE_ABOUT_SENDER;
-    } else if (reading.of_mail && g_strv_contains(vague_of_mail, verdict->reason)) {
-        verdict->reason = "policy";
-        verdict->about = BOUNCE_ABOUT_MESSAGE;
-    }
-}
-
 BounceVerdict verdict_of(const BounceReply *reply, BounceClass class)
 {
     static const char *const soft[] = {"mailbox-full", "expired", "network", "policy", "relaying", "loop", "system",
                                        NULL};
-    BounceVerdict verdict = {.class = class};
+    /* Reasons that refusals of a host are given, too, where the reply names its address. */
+    static const char *const vague[] = {"undefined", "policy", "user-unknown", "host-unknown", NULL};
+    static const char *const vague_of_mail[] = {"undefined", "policy", "blocked", NULL};
     bool early = reply->phase != BOUNCE_PHASE_UNKNOWN && reply->phase < BOUNCE_PHASE_RCPT;
     bool taken = reply->phase == BOUNCE_PHASE_DATA || reply->phase == BOUNCE_PHASE_END;
-    judge_words(reply->status, reply->text, &verdict);
+    /* The clauses count first, which know who is refused; then the words that stand for a reason wherever they are; and
+     * last what a reply is most likely about that says nothing else. */
+    bool certain = is_certain(reply->status);
+    ClauseReading reading = clause_read(reply->status, certain, reply->text);
+    BounceVerdict verdict = {.class = class, .about = reading.about, .reason = reading.reason};
+    if (!reading.reason) {
+        verdict.reason = reason_of(reply->status, reply->text);
+        verdict.about = BOUNCE_ABOUT_RECIPIENT;
+        for (size_t at = 0; at < G_N_ELEMENTS(not_recipients); at++)
+            if (strcmp(not_recipients[at].reason, verdict.reason) == 0)
+                verdict.about = not_recipients[at].about;
+    }
+    if (!reading.reason && !certain) {
+        bool of_mail = g_strv_contains(vague_of_mail, verdict.reason);
+        if (reading.of_content && of_mail) {
+            verdict.reason = "content";
+            verdict.about = BOUNCE_ABOUT_MESSAGE;
+        } else if (reading.names_client && g_strv_contains(vague, verdict.reason)) {
+            verdict.reason = "blocked";
+            verdict.about = BOUNCE_ABOUT_SENDER;
+        } else if (reading.of_mail && of_mail) {
+            verdict.reason = "policy";
+            verdict.about = BOUNCE_ABOUT_MESSAGE;
+        }
+    }
     if (reply->own_relay && strcmp(verdict.reason, "relaying") == 0)
         verdict.about = BOUNCE_ABOUT_SENDER;
     if (early && verdict.about == BOUNCE_ABOUT_RECIPIENT && reply_scan(reply->text)) {
@@ -727,11 +688,6 @@ void recipient_judge(BounceRecipient *recipient, const char *status, const char 
     recipient->reason = verdict.reason;
 }
 
-static bool same_word(const char *word, size_t length, const char *other, size_t other_length)
-{
-    return length == other_length && length > 0 && g_ascii_strncasecmp(word, other, length) == 0;
-}
-
 /* Words end at blanks and at what encloses or divides them; one that has a digit, or is of the address, becomes #. */
 char *bounce_reply_key(const char *text, const char *address)
 {
@@ -742,8 +698,9 @@ char *bounce_reply_key(const char *text, const char *address)
     GString *key = g_string_new(NULL);
     for (at = lower; *at && key->len < BOUNCE_REPLY_KEY - 1;) {
         size_t length = strcspn(at, " \t<>()[]{},;:=\"'");
-        bool of_one = memchr(at, '@', length) || same_word(at, length, address, local) ||
-                      same_word(at, length, host, strlen(host));
+        bool of_one = memchr(at, '@', length) ||
+                      (length > 0 && length == local && g_ascii_strncasecmp(at, address, length) == 0) ||
+                      (length > 0 && length == strlen(host) && g_ascii_strncasecmp(at, host, length) == 0);
         for (size_t i = 0; i < length; i++)
             of_one |= g_ascii_isdigit(at[i]);
         if (of_one)
@@ -813,14 +770,6 @@ static BouncePhase command_phase(const char *at)
     return BOUNCE_PHASE_UNKNOWN;
 }
 
-/* The command above an answer of a transcript, ">>> rcpt to:<joe@example.com> <<< 550 no". */
-static const char *command_above(const char *text, const char *answer)
-{
-    const char *from = answer - text > 1000 ? answer - 1000 : text;
-    const char *command = g_strrstr_len(from, answer - from, ">>> ");
-    return command ? command + strlen(">>> ") : NULL;
-}
-
 /* The phase that a mark at a place tells, and for a transcript's command to a recipient its address. */
 static BouncePhase mark_phase(const char *text, const char *at, size_t mark, const char **recipient)
 {
@@ -830,7 +779,10 @@ static BouncePhase mark_phase(const char *text, const char *at, size_t mark, con
         return marks[mark].phase;
     if (mark != ANSWER)
         return command_phase(behind);
-    const char *command = strchr("45", *behind) && *behind ? command_above(text, at) : NULL;
+    /* The command above an answer of a transcript, ">>> rcpt to:<joe@example.com> <<< 550 no". */
+    const char *from = at - text > 1000 ? at - 1000 : text;
+    const char *command = *behind == '4' || *behind == '5' ? g_strrstr_len(from, at - from, ">>> ") : NULL;
+    command = command ? command + strlen(">>> ") : NULL;
     BouncePhase phase = command ? command_phase(command) : BOUNCE_PHASE_UNKNOWN;
     if (phase == BOUNCE_PHASE_RCPT)
         *recipient = command;
@@ -865,21 +817,6 @@ static int by_offset(const void *a, const void *b)
     return one->offset < two->offset ? -1 : one->offset > two->offset;
 }
 
-static GArray *find_marks(const char *flat)
-{
-    GArray *found = g_array_new(FALSE, FALSE, sizeof(PhaseMark));
-    for (size_t mark = 0; mark < G_N_ELEMENTS(marks); mark++)
-        for (const char *at = strstr(flat, marks[mark].words); at && found->len < MARK_LIMIT;
-             at = strstr(at + 1, marks[mark].words)) {
-            PhaseMark one = {.offset = (size_t)(at - flat), .answer = mark == ANSWER};
-            one.phase = mark_phase(flat, at, mark, &one.recipient);
-            if (one.phase)
-                g_array_append_val(found, one);
-        }
-    g_array_sort(found, by_offset);
-    return found;
-}
-
 static BounceRecipient *known_at(const Report *report, const char *at)
 {
     size_t length;
@@ -894,40 +831,6 @@ static void set_phase(BounceRecipient *recipient, BouncePhase phase)
         return;
     recipient->phase = phase;
     recipient_judge(recipient, recipient->status, recipient->text);
-}
-
-/* Walk over the lines and the marks together: a mark is about the recipient with which a line above it began. */
-static void give_marks(Report *report, const GArray *found)
-{
-    const char *flat = report->flat->str;
-    BounceRecipient *current = NULL;
-    guint line = 0;
-    for (guint at = 0; at < found->len; at++) {
-        const PhaseMark *mark = &g_array_index(found, PhaseMark, at);
-        for (; line < report->starts->len && g_array_index(report->starts, guint, line) <= mark->offset; line++) {
-            const char *start = flat + g_array_index(report->starts, guint, line);
-            BounceRecipient *begins = known_at(report, start + strspn(start, " "));
-            current = begins ? begins : current;
-        }
-        if (mark->recipient)
-            set_phase(known_at(report, mark->recipient + strlen("rcpt to:")), mark->phase);
-        else if (!mark->answer)
-            set_phase(current, mark->phase);
-    }
-}
-
-/* Where only one phase is told of, it is that of the recipients whose own place tells none. */
-static void give_only(Report *report, const GArray *found)
-{
-    BouncePhase only = found->len > 0 ? g_array_index(found, PhaseMark, 0).phase : BOUNCE_PHASE_UNKNOWN;
-    for (guint at = 1; at < found->len; at++)
-        if (g_array_index(found, PhaseMark, at).phase != only)
-            return;
-    for (guint at = 0; only && at < report->recipients->len; at++) {
-        BounceRecipient *recipient = report->recipients->pdata[at];
-        if (only != BOUNCE_PHASE_RCPT && reply_find(recipient->text))
-            set_phase(recipient, only);
-    }
 }
 
 /* Is there a mark in the text for people? A report for programs was not prepared for reading more. */
@@ -954,9 +857,38 @@ void phase_attach(Report *report)
     if (!wanted || (!report->prepared && !may_tell(report)))
         return;
     report_prepare(report);
-    g_autoptr(GArray) found = find_marks(report->flat->str);
-    if (found->len == 0)
-        return;
-    give_marks(report, found);
-    give_only(report, found);
+    const char *flat = report->flat->str;
+    g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(PhaseMark));
+    for (size_t mark = 0; mark < G_N_ELEMENTS(marks); mark++)
+        for (const char *at = strstr(flat, marks[mark].words); at && found->len < MARK_LIMIT;
+             at = strstr(at + 1, marks[mark].words)) {
+            PhaseMark one = {.offset = (size_t)(at - flat), .answer = mark == ANSWER};
+            one.phase = mark_phase(flat, at, mark, &one.recipient);
+            if (one.phase)
+                g_array_append_val(found, one);
+        }
+    g_array_sort(found, by_offset);
+    /* Walk over the lines and the marks together: a mark is about the recipient with which a line above it began. */
+    BounceRecipient *current = NULL;
+    BouncePhase only = BOUNCE_PHASE_UNKNOWN;
+    guint line = 0;
+    for (guint at = 0; at < found->len; at++) {
+        const PhaseMark *mark = &g_array_index(found, PhaseMark, at);
+        only = at == 0 || mark->phase == only ? mark->phase : BOUNCE_PHASE_UNKNOWN;
+        for (; line < report->starts->len && g_array_index(report->starts, guint, line) <= mark->offset; line++) {
+            const char *start = flat + g_array_index(report->starts, guint, line);
+            BounceRecipient *begins = known_at(report, start + strspn(start, " "));
+            current = begins ? begins : current;
+        }
+        if (mark->recipient)
+            set_phase(known_at(report, mark->recipient + strlen("rcpt to:")), mark->phase);
+        else if (!mark->answer)
+            set_phase(current, mark->phase);
+    }
+    /* Where only one phase is told of, it is that of the recipients whose own place tells none. */
+    for (guint at = 0; only && only != BOUNCE_PHASE_RCPT && at < report->recipients->len; at++) {
+        BounceRecipient *recipient = report->recipients->pdata[at];
+        if (reply_find(recipient->text))
+            set_phase(recipient, only);
+    }
 }

@@ -62,11 +62,8 @@ typedef struct Finding {
     bool passing;         /* without a status: the next mail may get through */
 } Finding;
 
-/* Take the mail apart as far as the parts for programs need; octets is borrowed. report_prepare() then reads the
- * notification for people, once. report_clear() frees all of it. */
-void report_init(Report *report, const char *octets, size_t length);
+/* Read the notification for people, once, into what is there when the report is prepared. */
 void report_prepare(Report *report);
-void report_clear(Report *report);
 
 /* Add a recipient. Return false when the address is not plausible. An action of success is noted and adds nobody. A
  * second finding for an address adds only the facts that the first did not have. */
@@ -82,9 +79,6 @@ bool report_found(const Report *report);
 /* Does the address (in lower case) stand in the mail's From or To? */
 bool report_is_contact(Report *report, const char *lower);
 
-/* Does the mail's header show that a program wrote it on behalf of a person? */
-bool report_is_reply(Report *report);
-
 /* Return the value of a field of the mail's own header, "" when it is absent. */
 const char *report_field(Report *report, const char *name);
 
@@ -93,9 +87,6 @@ const char *report_returned(Report *report);
 
 /* Does the notification hold the phrase (lower case, single spaces)? */
 bool report_says(const Report *report, const char *phrase);
-
-/* Return the first 64 KiB of the notification, as words_lower() makes them. */
-const char *report_lower(Report *report);
 
 /* Does a paragraph (as words_lower() makes it; NULL: all of the notification) say, in one of the languages we know,
  * that delivery failed? */

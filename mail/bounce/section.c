@@ -200,25 +200,6 @@ static void read_list(Report *report, guint line, guint limit, const char *actio
     end_entry(report, &list, at);
 }
 
-static void read_next(Report *report, size_t offset, const char *action)
-{
-    const char *flat = report->flat->str, *at = flat + offset;
-    at += strspn(at, " :<'\"*(-\t");
-    size_t length, origin_length = 0;
-    const char *found = address_begins(at, &length);
-    if (!found)
-        return;
-    guint line = report_line_at(report, (size_t)(found - flat));
-    g_autofree char *text = section_text(report, "", line, MIN(line + 4, report->lines->len));
-    g_autofree char *lower = g_ascii_strdown(text, -1), *wanted = g_strndup(found, length);
-    const char *place = strstr(lower, wanted); /* as it was spelt */
-    if (place)
-        found = text + (place - lower);
-    const char *origin = place ? origin_find(found + length, &origin_length, NULL) : NULL;
-    report_add(report, &(Finding){.address = found, .address_length = length, .action = action, .text = text,
-                                  .known_as = origin, .known_as_length = origin_length});
-}
-
 /* Where a section begins. */
 typedef struct SectionPlace {
     const Section *section;
@@ -233,29 +214,23 @@ static int by_offset(const void *a, const void *b)
     return one->offset < two->offset ? -1 : one->offset > two->offset;
 }
 
-static GArray *find_places(const Report *report, const Section *sections)
+/* A list ends where the next one begins, so each line is read once however often a phrase stands in the mail. */
+bool section_read(Report *report, const Section *sections)
 {
-    GArray *places = g_array_new(FALSE, FALSE, sizeof(SectionPlace));
+    g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(SectionPlace));
     const char *flat = report->flat->str;
-    for (; sections->shape != SECTION_END; sections++)
-        for (const char *at = strstr(flat, sections->begins); at; at = strstr(at, sections->begins)) {
-            at += strlen(sections->begins);
-            SectionPlace place = {.section = sections, .offset = (size_t)(at - flat)};
+    for (const Section *section = sections; section->shape != SECTION_END; section++)
+        for (const char *at = strstr(flat, section->begins); at; at = strstr(at, section->begins)) {
+            at += strlen(section->begins);
+            SectionPlace place = {.section = section, .offset = (size_t)(at - flat)};
             guint line = report_line_at(report, place.offset - 1);
             const char *end =
                 line + 1 < report->starts->len ? flat + g_array_index(report->starts, guint, line + 1) : NULL;
             bool goes_on = !end || at + strspn(at, " :*.-|=") < end; /* the phrase's own line */
-            place.list = sections->shape == SECTION_LIST && !goes_on ? line + 1 : 0;
+            place.list = section->shape == SECTION_LIST && !goes_on ? line + 1 : 0;
             g_array_append_val(places, place);
         }
     g_array_sort(places, by_offset);
-    return places;
-}
-
-/* A list ends where the next one begins, so each line is read once however often a phrase stands in the mail. */
-bool section_read(Report *report, const Section *sections)
-{
-    g_autoptr(GArray) places = find_places(report, sections);
     guint limit = report->lines->len;
     for (guint at = places->len; at-- > 0;) {
         SectionPlace *place = &g_array_index(places, SectionPlace, at);
@@ -264,21 +239,30 @@ bool section_read(Report *report, const Section *sections)
     }
     for (guint at = 0; at < places->len; at++) {
         const SectionPlace *place = &g_array_index(places, SectionPlace, at);
-        if (place->list > 0)
-            read_list(report, place->list, place->limit, place->section->action);
-        else
-            read_next(report, place->offset, place->section->action);
+        const char *action = place->section->action, *next = flat + place->offset;
+        if (place->list > 0) {
+            read_list(report, place->list, place->limit, action);
+            continue;
+        }
+        size_t length, origin_length = 0;
+        const char *found = address_begins(next + strspn(next, " :<'\"*(-\t"), &length);
+        if (!found)
+            continue;
+        guint line = report_line_at(report, (size_t)(found - flat));
+        g_autofree char *text = section_text(report, "", line, MIN(line + 4, report->lines->len));
+        g_autofree char *lower = g_ascii_strdown(text, -1), *wanted = g_strndup(found, length);
+        const char *spelt = strstr(lower, wanted);
+        if (spelt)
+            found = text + (spelt - lower);
+        const char *origin = spelt ? origin_find(found + length, &origin_length, NULL) : NULL;
+        report_add(report, &(Finding){.address = found,
+                                      .address_length = length,
+                                      .action = action,
+                                      .text = text,
+                                      .known_as = origin,
+                                      .known_as_length = origin_length});
     }
     return report_found(report);
-}
-
-/* "<address>: text" or "<address> (expanded from <other>): text", in the first column. */
-static bool is_bracketed(const char *line, AddressLine *entry)
-{
-    if (line[0] != '<' || !entry_read(line, entry))
-        return false;
-    const char *behind = entry->address + entry->length;
-    return *behind == '>' && (behind[1] == ':' || g_str_has_prefix(behind + 1, " ("));
 }
 
 bool section_brackets(Report *report, const char *action)
@@ -287,7 +271,10 @@ bool section_brackets(Report *report, const char *action)
     for (guint at = 0; at < report->lines->len; at++) {
         const char *line = report_line(report, at);
         AddressLine entry;
-        if (is_bracketed(line, &entry)) {
+        /* "<address>: text" or "<address> (expanded from <other>): text", in the first column. */
+        bool bracketed = line[0] == '<' && entry_read(line, &entry);
+        const char *behind = bracketed ? entry.address + entry.length : NULL;
+        if (bracketed && *behind == '>' && (behind[1] == ':' || g_str_has_prefix(behind + 1, " ("))) {
             begin_entry(report, &list, &entry, at);
         } else if (list.any && line[strspn(line, " \t")] == '(') {
             take_origin(report, &list, at, line);
@@ -342,17 +329,6 @@ static const char *only_address(const char *begin, const char *end, size_t *leng
     return second && second < end ? NULL : address;
 }
 
-/* Systems of one language write the words before the address, others behind it. Without a parenthesis, Exim writes
- * "generated by joe@example.com" below a command. */
-static const char *origin_at(const char *text, const char *words, size_t words_length, size_t *length)
-{
-    const char *begin, *end, *behind = words + words_length;
-    if (parenthesis(text, words, &begin, &end))
-        return only_address(begin, end, length);
-    behind += strspn(behind, ": \t");
-    return begin || g_str_has_prefix(words, "generated") ? address_begins(behind, length) : NULL;
-}
-
 /* Where an origin may begin; NULL: nowhere. */
 static const char *first_mark(const char *line)
 {
@@ -375,8 +351,13 @@ const char *origin_find(const char *text, size_t *length, const char **begins)
     const Phrase *found[4];
     size_t count = words_seek(lower, words_origin, found, G_N_ELEMENTS(found));
     for (size_t i = 0; i < count; i++) {
-        const char *words = strstr(lower, found[i]->one);
-        const char *address = origin_at(lower, words, strlen(found[i]->one), length);
+        /* Systems of one language write the words before the address, others behind it. Without a parenthesis, Exim
+         * writes "generated by joe@example.com" below a command. */
+        const char *words = strstr(lower, found[i]->one), *behind = words + strlen(found[i]->one), *begin, *end;
+        behind += strspn(behind, ": \t");
+        const char *address = parenthesis(lower, words, &begin, &end)         ? only_address(begin, end, length)
+                              : begin || g_str_has_prefix(words, "generated") ? address_begins(behind, length)
+                                                                              : NULL;
         if (!address)
             continue;
         if (begins)
@@ -476,17 +457,6 @@ typedef struct Prose {
     bool failing;
 } Prose;
 
-static void take_prose(Prose *prose, const char *line)
-{
-    if (prose->ended)
-        g_string_truncate(prose->text, 0);
-    if (prose->text->len > PARAGRAPH_LIMIT)
-        g_string_erase(prose->text, 0, (gssize)(prose->text->len - PARAGRAPH_LIMIT));
-    g_string_append_len(prose->text, line, (gssize)strnlen(line, PARAGRAPH_LIMIT));
-    g_string_append_c(prose->text, ' ');
-    prose->ended = prose->asked = false;
-}
-
 static bool prose_fails(Report *report, Prose *prose)
 {
     if (!prose->asked) {
@@ -510,21 +480,6 @@ static const char *find_named(Report *report, const char *line, size_t *length)
     return address && !is_contact(report, address, *length) ? address : NULL;
 }
 
-/* An address below a paragraph that says that delivery failed, or above a reply. */
-static void take_address(Report *report, Prose *prose, guint at, const char *action)
-{
-    const char *line = report_line(report, at), *start = line + strspn(line, " \t*-<>\"");
-    size_t length;
-    const char *address = address_begins(start, &length);
-    const char *rest = start + length + strspn(start + length, " \t:>\",;");
-    if (is_contact(report, address, length) || (!prose_fails(report, prose) && !is_explained(report, at, rest)))
-        return;
-    bool more = *rest == '\0' || *rest == '('; /* what is said of it stands on the next line */
-    g_autofree char *text = section_text(report, rest, at + 1, MIN(at + 1 + more, report->lines->len));
-    add(report, address, length, action, text + strspn(text, " "));
-    section_more(report, start + length, action);
-}
-
 static bool read_below(Report *report, const char *action)
 {
     Prose prose = {.text = g_string_new(NULL)};
@@ -535,12 +490,26 @@ static bool read_below(Report *report, const char *action)
         if (*start == '\0') {
             prose.ended = true;
         } else if (address == start && strchr(" \t:><\",;(", start[length])) {
-            take_address(report, &prose, at, action);
+            /* Below a paragraph that says that delivery failed, or above a reply. */
+            const char *rest = start + length + strspn(start + length, " \t:>\",;");
+            if (is_contact(report, address, length) ||
+                (!prose_fails(report, &prose) && !is_explained(report, at, rest)))
+                continue;
+            bool more = *rest == '\0' || *rest == '('; /* what is said of it stands on the next line */
+            g_autofree char *text = section_text(report, rest, at + 1, MIN(at + 1 + more, report->lines->len));
+            add(report, address, length, action, text + strspn(text, " "));
+            section_more(report, start + length, action);
         } else if ((named = find_named(report, start, &length)) != NULL && prose_fails(report, &prose)) {
             add(report, named, length, action, start);
             prose.ended = true;
         } else if (address != start) {
-            take_prose(&prose, start);
+            if (prose.ended)
+                g_string_truncate(prose.text, 0);
+            if (prose.text->len > PARAGRAPH_LIMIT)
+                g_string_erase(prose.text, 0, (gssize)(prose.text->len - PARAGRAPH_LIMIT));
+            g_string_append_len(prose.text, start, (gssize)strnlen(start, PARAGRAPH_LIMIT));
+            g_string_append_c(prose.text, ' ');
+            prose.ended = prose.asked = false;
         }
     }
     g_string_free(prose.text, TRUE);
@@ -585,25 +554,6 @@ static const char *lone_address(Report *report, const char *line, size_t *length
     return address[*length + strspn(address + *length, " \t>\"',;:.")] == '\0' ? address : NULL;
 }
 
-/* The paragraph that begins at line, blank lines skipped; *next is behind it. */
-static char *paragraph(Report *report, guint line, guint *next)
-{
-    GString *text = g_string_new(NULL);
-    while (line < report->lines->len && !*report_line(report, line))
-        line++;
-    for (size_t length; line < report->lines->len && *report_line(report, line); line++) {
-        if (lone_address(report, report_line(report, line), &length))
-            break;
-        if (text->len < PARAGRAPH_LIMIT) {
-            g_string_append_len(text, report_line(report, line), (gssize)strnlen(report_line(report, line),
-                                                                                 PARAGRAPH_LIMIT));
-            g_string_append_c(text, ' ');
-        }
-    }
-    *next = line;
-    return g_string_free(text, FALSE);
-}
-
 /* "Your message to", the address on a line of its own, "has been postponed due to a full mailbox". */
 static bool read_above(Report *report, const char *action)
 {
@@ -622,12 +572,25 @@ static bool read_above(Report *report, const char *action)
         }
         if (count == 0)
             continue;
-        g_autofree char *text = paragraph(report, next, &next), *lower = words_lower(text, -1);
+        /* The paragraph below, blank lines skipped. */
+        g_autoptr(GString) text = g_string_new(NULL);
+        while (next < report->lines->len && !*report_line(report, next))
+            next++;
+        for (; next < report->lines->len && *report_line(report, next); next++) {
+            const char *line = report_line(report, next);
+            if (lone_address(report, line, &length))
+                break;
+            if (text->len >= PARAGRAPH_LIMIT)
+                continue;
+            g_string_append_len(text, line, (gssize)strnlen(line, PARAGRAPH_LIMIT));
+            g_string_append_c(text, ' ');
+        }
+        g_autofree char *lower = words_lower(text->str, -1);
         if ((!report_fails(report, lower) && !is_verdict(lower)) || words_any(lower, words_advice) ||
             is_below_other(report, at))
             continue;
         for (size_t i = 0; i < count; i++)
-            add(report, found[i], lengths[i], action, text);
+            add(report, found[i], lengths[i], action, text->str);
     }
     return report_found(report);
 }
@@ -650,12 +613,6 @@ static const char *behind_label(const char *start, size_t *length)
     return start[all] || strpbrk(start, ".,;!@") ? NULL : start + all;
 }
 
-static bool is_label(const char *start, size_t length)
-{
-    g_autofree char *label = words_lower(start, (gssize)length);
-    return words_lead(label, words_label) && !words_begin(label, words_other) && !words_any(label, words_advice);
-}
-
 /* "Recipient: [SMTP:joe@example.com]", "Empfänger: joe@example.com", or the address on the next line. */
 static bool read_labelled(Report *report, const char *action)
 {
@@ -672,7 +629,9 @@ static bool read_labelled(Report *report, const char *action)
         if (g_ascii_strncasecmp(place, "smtp:", 5) == 0 || g_ascii_strncasecmp(place, "smtp ", 5) == 0)
             place += 5;
         const char *address = address_begins(place, &length);
-        if (!address || !is_label(start, label) || is_contact(report, address, length))
+        g_autofree char *name = address ? words_lower(start, (gssize)label) : NULL;
+        if (!address || !words_lead(name, words_label) || words_begin(name, words_other) ||
+            words_any(name, words_advice) || is_contact(report, address, length))
             continue;
         g_autofree char *text = section_text(report, "", below, MIN(below + 3, report->lines->len));
         add(report, address, length, action, text + strspn(text, " "));
@@ -711,25 +670,19 @@ static bool read_field(Report *report, const char *action)
 
 /* ---- an address inside a line ---- */
 
-/* The last reply code that stands shortly before an address in its line; NULL: none does. */
-static const char *code_before(const char *line, const char *address)
-{
-    for (const char *at = address; at-- > line && address - at <= LEAD_LIMIT;) {
-        bool code = (*at == '4' || *at == '5') && g_ascii_isdigit(at[1]) && g_ascii_isdigit(at[2]) &&
-                    (at[3] == ' ' || at[3] == '-');
-        if (code && (at == line || strchr(" \t;:", at[-1])))
-            return at;
-    }
-    return NULL;
-}
-
 /* "550 5.1.1 Address <joe@example.com> not known here", "... said: 550 <joe@example.com>": a reply of a server that
  * begins with the address, or a few words that do not say it is the sender's or a person's to ask. */
 static bool is_reply_line(const char *line, const char *address, const char *lower)
 {
     static const char *const others[] = {"from", "contact", "mail ", "http", "by ", "please", "client", "see ",
                                          "helo", "ask ", NULL};
-    const char *code = code_before(line, address);
+    /* The last reply code that stands shortly before the address. */
+    const char *code = NULL;
+    for (const char *at = address; !code && at-- > line && address - at <= LEAD_LIMIT;) {
+        bool reply = (*at == '4' || *at == '5') && g_ascii_isdigit(at[1]) && g_ascii_isdigit(at[2]) &&
+                     (at[3] == ' ' || at[3] == '-');
+        code = reply && (at == line || strchr(" \t;:", at[-1])) ? at : NULL;
+    }
     if (!code || strstr(lower, "sender") || strstr(lower, "mail from"))
         return false;
     g_autofree char *lead = g_ascii_strdown(code, address - code);
@@ -752,50 +705,37 @@ static bool is_reply_about(const char *line, const char *next, const char *addre
     return strstr(lead, "rcpt to:") || (!strstr(lead, "from") && g_str_has_prefix(behind, "..."));
 }
 
-/* "Delivery to these recipients failed: joe@example.com, kim@example.net": nothing but addresses to the line's end. */
-static void add_several(Report *report, const char *line, const char *address, const char *action)
-{
-    g_autofree char *lead = words_lower(line, address - line);
-    if (!report_fails(report, lead) || words_any(lead, words_advice))
-        return;
-    size_t length;
-    for (int round = 0; round < 2; round++)
-        for (const char *at = address; *at; at += length) {
-            at += strspn(at, " \t,;<>.");
-            if (*at && address_begins(at, &length) != at)
-                return;
-            if (*at == '\0')
-                break;
-            if (round == 1)
-                report_add(report, &(Finding){.address = at, .address_length = length, .action = action, .text = line});
-        }
-}
-
-/* Is the second address of a line, at at, the origin of the first? */
-static bool is_origin(const char *line, const char *at)
-{
-    size_t length;
-    return origin_find(line, &length, NULL) == at;
-}
-
 static bool read_line(Report *report, const char *action)
 {
     for (guint at = 0; at < report->lines->len; at++) {
         const char *line = report_line(report, at);
         const char *next = at + 1 < report->lines->len ? report_line(report, at + 1) : "";
-        size_t length, other;
+        size_t length, other, origin;
         const char *address = address_scan(line, &length);
         if (!address || is_contact(report, address, length) || is_other(line, address))
             continue;
+        /* A second one may be the origin of the first; with a slash it is a link. */
         const char *second = address_scan(address + length, &other);
-        if (second && !memchr(second, '/', other) && !is_origin(line, second)) { /* with a slash it is a link */
-            add_several(report, line, address, action);
+        if (!second || memchr(second, '/', other) || origin_find(line, &origin, NULL) == second) {
+            g_autofree char *lower = words_lower(line, -1);
+            if (is_verdict(lower) || is_reply_about(line, next, address, length) ||
+                is_reply_line(line, address, lower) || (report_fails(report, lower) && !words_any(lower, words_advice)))
+                add(report, address, length, action, line);
             continue;
         }
-        g_autofree char *lower = words_lower(line, -1);
-        if (is_verdict(lower) || is_reply_about(line, next, address, length) || is_reply_line(line, address, lower) ||
-            (report_fails(report, lower) && !words_any(lower, words_advice)))
-            add(report, address, length, action, line);
+        /* "Delivery to these recipients failed: joe@example.com, kim@example.net": nothing but addresses to the line's
+         * end, which the first round finds out. */
+        g_autofree char *lead = words_lower(line, address - line);
+        bool only = report_fails(report, lead) && !words_any(lead, words_advice);
+        for (int round = 0; round < 2 && only; round++)
+            for (const char *to = address; *(to += strspn(to, " \t,;<>.")); to += other) {
+                only = address_begins(to, &other) == to;
+                if (!only)
+                    break;
+                if (round == 1)
+                    report_add(report,
+                               &(Finding){.address = to, .address_length = other, .action = action, .text = line});
+            }
     }
     return report_found(report);
 }

@@ -65,22 +65,6 @@ static EVP_MAC_CTX *context_new(EVP_MAC *mac, const void *key, size_t length)
     return context;
 }
 
-/* One key a purpose, so that no tag serves two. */
-static void add_secret(VerpKeys *keys, GBytes *secret)
-{
-    size_t length;
-    const void *octets = g_bytes_get_data(secret, &length);
-    for (size_t purpose = 0; purpose < VERP_PURPOSES; purpose++) {
-        unsigned char derived[DIGEST];
-        EVP_MAC_CTX *context = context_new(keys->mac, octets, length);
-        feed(context, purposes[purpose].label, strlen(purposes[purpose].label));
-        digest_of(context, derived);
-        EVP_MAC_CTX_free(context);
-        g_ptr_array_add(keys->contexts, context_new(keys->mac, derived, sizeof derived));
-        OPENSSL_cleanse(derived, sizeof derived);
-    }
-}
-
 VerpKeys *verp_keys_new(const GPtrArray *secrets)
 {
     if (!secrets || secrets->len == 0)
@@ -90,8 +74,19 @@ VerpKeys *verp_keys_new(const GPtrArray *secrets)
     if (!keys->mac)
         log_panic("OpenSSL has no HMAC");
     keys->contexts = g_ptr_array_new_with_free_func((GDestroyNotify)EVP_MAC_CTX_free);
-    for (unsigned i = 0; i < secrets->len; i++)
-        add_secret(keys, secrets->pdata[i]);
+    for (unsigned at = 0; at < secrets->len * VERP_PURPOSES; at++) {
+        /* One key a purpose, so that no tag serves two. */
+        size_t length;
+        const void *secret = g_bytes_get_data(secrets->pdata[at / VERP_PURPOSES], &length);
+        const char *label = purposes[at % VERP_PURPOSES].label;
+        unsigned char derived[DIGEST];
+        EVP_MAC_CTX *context = context_new(keys->mac, secret, length);
+        feed(context, label, strlen(label));
+        digest_of(context, derived);
+        EVP_MAC_CTX_free(context);
+        g_ptr_array_add(keys->contexts, context_new(keys->mac, derived, sizeof derived));
+        OPENSSL_cleanse(derived, sizeof derived);
+    }
     return keys;
 }
 
@@ -152,29 +147,6 @@ static void tag_make(EVP_MAC_CTX *context, const char *list_id, const char *fold
     base32(digest, PROOF_CHARS, tag + WEEK_CHARS);
 }
 
-/* tag in lower case. All keys are tried, in a time that says nothing about how far one agreed. */
-static VerpResult tag_check(VerpKeys *keys, VerpPurpose purpose, const char *list_id, const char *recipient,
-                            int64_t now, const char *tag)
-{
-    g_autofree char *folded = address_key(recipient);
-    unsigned week = (unsigned)digit(tag[0]) << 5 | (unsigned)digit(tag[1]);
-    bool proved = false;
-    for (unsigned i = purpose; i < keys->contexts->len; i += VERP_PURPOSES) {
-        char expected[TAG_CHARS + 1];
-        tag_make(keys->contexts->pdata[i], list_id, folded, week, expected);
-        proved |= CRYPTO_memcmp(expected, tag, TAG_CHARS) == 0;
-    }
-    if (!proved)
-        return VERP_FORGED;
-    unsigned age = (week_of(now) + SKEW + WEEKS - week) % WEEKS;
-    return age <= purposes[purpose].weeks + SKEW ? VERP_VALID : VERP_STALE;
-}
-
-static EVP_MAC_CTX *maker(VerpKeys *keys, VerpPurpose purpose)
-{
-    return keys->contexts->pdata[purpose];
-}
-
 uint64_t verp_hash(const char *recipient)
 {
     g_autofree char *folded = address_key(recipient);
@@ -209,19 +181,6 @@ bool verp_is_hashed(const VerpList *list, const char *recipient)
     return length > VERP_LOCAL_MAX || !is_tame(recipient);
 }
 
-static void append_hashed(GString *address, const char *recipient, const char *tag)
-{
-    uint64_t hash = verp_hash(recipient);
-    unsigned char octets[HASH_CHARS * 5 / 8 + 1] = {0}; /* base32() looks one ahead */
-    for (size_t i = 0; i < HASH_CHARS * 5 / 8; i++)
-        octets[i] = (unsigned char)(hash >> (8 * (HASH_CHARS * 5 / 8 - 1 - i)));
-    char text[HASH_CHARS + 1];
-    base32(octets, HASH_CHARS, text);
-    g_string_append_c(address, '=');
-    g_string_append(address, text);
-    g_string_append(address, tag);
-}
-
 bool verp_make(VerpKeys *keys, VerpPurpose purpose, const VerpList *list, const char *recipient, int64_t time,
                GString *address)
 {
@@ -229,12 +188,17 @@ bool verp_make(VerpKeys *keys, VerpPurpose purpose, const VerpList *list, const 
     if (hashed && strlen(list->local) + 1 + HASHED_CHARS > VERP_LOCAL_MAX)
         return false;
     g_autofree char *folded = address_key(recipient);
-    char tag[TAG_CHARS + 1];
-    tag_make(maker(keys, purpose), list->list_id, folded, week_of(time), tag);
+    char tag[TAG_CHARS + 1], text[HASH_CHARS + 1];
+    tag_make(keys->contexts->pdata[purpose], list->list_id, folded, week_of(time), tag);
     g_string_append(address, list->local);
     g_string_append_c(address, list->delimiter);
     if (hashed) {
-        append_hashed(address, recipient, tag);
+        uint64_t hash = verp_hash(recipient);
+        unsigned char octets[HASH_CHARS * 5 / 8 + 1] = {0}; /* base32() looks one ahead */
+        for (size_t i = 0; i < HASH_CHARS * 5 / 8; i++)
+            octets[i] = (unsigned char)(hash >> (8 * (HASH_CHARS * 5 / 8 - 1 - i)));
+        base32(octets, HASH_CHARS, text);
+        g_string_append_printf(address, "=%s%s", text, tag);
     } else {
         const char *at = strrchr(recipient, '@');
         g_string_append_len(address, recipient, at - recipient);
@@ -252,7 +216,7 @@ char *verp_token(VerpKeys *keys, VerpPurpose purpose, const char *list_id, const
 {
     g_autofree char *folded = address_key(recipient);
     char tag[TAG_CHARS + 1];
-    tag_make(maker(keys, purpose), list_id, folded, week_of(time), tag);
+    tag_make(keys->contexts->pdata[purpose], list_id, folded, week_of(time), tag);
     g_autofree char *both = g_strconcat(recipient, " ", list_id, NULL);
     g_autofree char *encoded = g_base64_encode((const guchar *)both, strlen(both));
     g_strdelimit(g_strdelimit(encoded, "+", '-'), "/", '_');
@@ -277,20 +241,21 @@ static void keep_tag(VerpRead *read, const char *tag)
 VerpResult verp_confirm(VerpKeys *keys, VerpPurpose purpose, const char *list_id, const char *recipient, int64_t now,
                         VerpRead *read)
 {
-    VerpResult result = tag_check(keys, purpose, list_id, recipient, now, read->tag);
-    if (result != VERP_FORGED && !read->recipient)
-        read->recipient = g_strdup(recipient);
-    return result;
-}
-
-static VerpResult read_hashed(const char *detail, VerpRead *read)
-{
-    if (strlen(detail) != HASHED_CHARS || !is_base32(detail + 1, HASHED_CHARS - 1))
+    g_autofree char *folded = address_key(recipient);
+    unsigned week = (unsigned)digit(read->tag[0]) << 5 | (unsigned)digit(read->tag[1]);
+    bool proved = false;
+    /* All keys are tried, in a time that says nothing about how far one agreed. */
+    for (unsigned i = purpose; i < keys->contexts->len; i += VERP_PURPOSES) {
+        char expected[TAG_CHARS + 1];
+        tag_make(keys->contexts->pdata[i], list_id, folded, week, expected);
+        proved |= CRYPTO_memcmp(expected, read->tag, TAG_CHARS) == 0;
+    }
+    if (!proved)
         return VERP_FORGED;
-    for (size_t i = 1; i <= HASH_CHARS; i++)
-        read->hash = read->hash << 5 | (unsigned)digit(detail[i]);
-    keep_tag(read, detail + 1 + HASH_CHARS);
-    return VERP_HASHED;
+    if (!read->recipient)
+        read->recipient = g_strdup(recipient);
+    unsigned age = (week_of(now) + SKEW + WEEKS - week) % WEEKS;
+    return age <= purposes[purpose].weeks + SKEW ? VERP_VALID : VERP_STALE;
 }
 
 VerpResult verp_parse(VerpKeys *keys, VerpPurpose purpose, const VerpList *list, const char *detail, int64_t now,
@@ -299,8 +264,14 @@ VerpResult verp_parse(VerpKeys *keys, VerpPurpose purpose, const VerpList *list,
     *read = (VerpRead){0};
     if (!detail || !*detail)
         return VERP_ABSENT;
-    if (*detail == '=')
-        return read_hashed(detail, read);
+    if (*detail == '=') {
+        if (strlen(detail) != HASHED_CHARS || !is_base32(detail + 1, HASHED_CHARS - 1))
+            return VERP_FORGED;
+        for (size_t i = 1; i <= HASH_CHARS; i++)
+            read->hash = read->hash << 5 | (unsigned)digit(detail[i]);
+        keep_tag(read, detail + 1 + HASH_CHARS);
+        return VERP_HASHED;
+    }
     const char *cut = strrchr(detail, list->delimiter);
     const char *equals = cut ? g_strrstr_len(detail, cut - detail, "=") : NULL;
     if (!equals || equals == detail || strlen(cut + 1) != TAG_CHARS || !is_base32(cut + 1, TAG_CHARS))

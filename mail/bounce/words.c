@@ -209,11 +209,6 @@ static bool is_local(char octet)
     return g_ascii_isalnum(octet) || (signed char)octet < 0 || (octet && strchr("!#$%&'*+-/=?^_`{|}~.", octet));
 }
 
-static bool is_domain(char octet)
-{
-    return g_ascii_isalnum(octet) || (signed char)octet < 0 || octet == '-' || octet == '.' || octet == '_';
-}
-
 /* Lead bytes of U+3000 and above: scripts that set no blank between an address and the words around it. */
 static bool is_wide(char octet)
 {
@@ -234,20 +229,6 @@ static bool is_mark(const char *at)
     if (octet[0] == 0xef && octet[1] == 0xbc)
         return octet[2] < 0x90 || (octet[2] >= 0x9a && octet[2] <= 0xa0) || octet[2] >= 0xbb;
     return octet[0] == 0xef && octet[1] == 0xbd;
-}
-
-/* The length of a domain's characters. "example.com" ends where a letter of another kind follows at once; a label that
- * begins with one ("x.\xe4\xbe\x8b.jp") is its own. */
-static size_t domain_run(const char *at)
-{
-    size_t length = 0;
-    while (is_domain(at[length]) && length < 256) {
-        bool lead = (unsigned char)at[length] >= 0xc0;
-        if (lead && (is_mark(at + length) || (is_wide(at[length]) && length > 0 && g_ascii_isalnum(at[length - 1]))))
-            break;
-        length++;
-    }
-    return length;
 }
 
 /* Where a local part begins that ends before sign, not before start. */
@@ -276,7 +257,16 @@ static size_t domain_length(const char *at)
         size_t literal = strspn(at + 1, "0123456789abcdefABCDEF:.IPv");
         return literal > 2 && at[1 + literal] == ']' ? literal + 2 : 0;
     }
-    size_t length = domain_run(at);
+    /* "example.com" ends where a letter of another kind follows at once; a label that begins with one
+     * ("x.\xe4\xbe\x8b.jp") is its own. */
+    size_t length = 0;
+    for (; length < 256; length++) {
+        char octet = at[length];
+        bool lead = (unsigned char)octet >= 0xc0, behind = length > 0 && g_ascii_isalnum(at[length - 1]);
+        if (!(g_ascii_isalnum(octet) || (signed char)octet < 0 || octet == '-' || octet == '.' || octet == '_') ||
+            (lead && (is_mark(at + length) || (is_wide(octet) && behind))))
+            break;
+    }
     while (length > 0 && strchr(".-_", at[length - 1]))
         length--;
     const char *dot = memrchr(at, '.', length);
