@@ -118,18 +118,6 @@ static int find_name(const char *const *names, int count, const char *name)
     return -1;
 }
 
-static bool read_hole(const char *text, size_t least, size_t length, CopyHole *hole)
-{
-    g_auto(GStrv) parts = g_strsplit(text, ":", -1);
-    guint64 offset;
-    if (g_strv_length(parts) != 3 || !g_ascii_string_to_unsigned(parts[0], 10, least, length, &offset, NULL))
-        return false;
-    int field = find_name(field_names, COPY_FIELDS, parts[1]);
-    int encoding = find_name(encoding_names, COPY_ENCODINGS, parts[2]);
-    *hole = (CopyHole){(size_t)offset, (CopyField)field, (CopyEncoding)encoding};
-    return field >= 0 && encoding >= 0;
-}
-
 CopyPlan *copy_plan_new(const char *holes, size_t length, GError **error)
 {
     g_autoptr(CopyPlan) plan = g_new0(CopyPlan, 1);
@@ -137,8 +125,15 @@ CopyPlan *copy_plan_new(const char *holes, size_t length, GError **error)
     size_t least = 0;
     g_auto(GStrv) words = g_strsplit(holes && *holes ? holes : "", " ", -1);
     for (char **word = words; *word; word++) {
-        CopyHole hole;
-        if (!read_hole(*word, least, length, &hole)) {
+        g_auto(GStrv) parts = g_strsplit(*word, ":", -1);
+        bool whole = g_strv_length(parts) == 3;
+        int field = whole ? find_name(field_names, COPY_FIELDS, parts[1]) : -1;
+        int encoding = whole ? find_name(encoding_names, COPY_ENCODINGS, parts[2]) : -1;
+        guint64 offset = 0;
+        bool valid = field >= 0 && encoding >= 0 &&
+                     g_ascii_string_to_unsigned(parts[0], 10, least, length, &offset, NULL);
+        CopyHole hole = {(size_t)offset, (CopyField)field, (CopyEncoding)encoding};
+        if (!valid) {
             fail(error, FAIL_NEVER, "\"%s\" is no hole of a message of %zu octets: OFFSET:FIELD:ENCODING, in order",
                  *word, length);
             return NULL;

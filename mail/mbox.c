@@ -123,23 +123,19 @@ static bool read_part(MboxReader *reader, size_t *length, GError **error)
 
 /* ---- From_ lines ---- */
 
-/* Is it a word of a date: a number of any form, a day, a month or a zone in letters? */
-static bool is_date_word(const char *word)
-{
-    static const char days[] = "Sun Mon Tue Wed Thu Fri Sat Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec ";
-    size_t length = strlen(word), letters = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-    char start[5];
-    g_snprintf(start, sizeof start, "%.3s ", word);
-    return strspn(word, "0123456789/:.,+-") == length || letters == length || (length >= 3 && strstr(days, start));
-}
-
 /* Is it a date, though perhaps one that date_parse() cannot read or that is before 1970? It has a year of four digits,
  * or is like 8/27/23. */
 static bool is_date(char *const *words)
 {
+    static const char days[] = "Sun Mon Tue Wed Thu Fri Sat Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec ";
     bool year = false;
     for (char *const *word = words; *word; word++) {
-        if (!is_date_word(*word))
+        /* A number of any form, a day, a month or a zone in letters. */
+        size_t length = strlen(*word);
+        char start[5];
+        g_snprintf(start, sizeof start, "%.3s ", *word);
+        if (strspn(*word, "0123456789/:.,+-") != length && strspn(*word, G_CSET_A_2_Z) != length &&
+            (length < 3 || !strstr(days, start)))
             return false;
         const char *slash = strpbrk(*word, "/-");
         year |= (strlen(*word) == 4 && strspn(*word, "0123456789") == 4) ||

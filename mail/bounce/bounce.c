@@ -66,8 +66,7 @@ bool text_holds_any(const char *text, const char *const *words)
     return false;
 }
 
-/* The first 64 KiB of the notification, as words_lower() makes them. */
-static const char *report_lower(Report *report)
+const char *report_lower(Report *report)
 {
     if (!report->lower) {
         g_autofree char *lower = words_lower(report->flat->str, (gssize)MIN(report->flat->len, SOUGHT_LIMIT));
@@ -396,16 +395,6 @@ bool report_is_contact(Report *report, const char *lower)
     return g_hash_table_contains(report->contacts, lower);
 }
 
-bool report_found(const Report *report)
-{
-    return report->recipients->len > 0;
-}
-
-bool report_says(const Report *report, const char *phrase)
-{
-    return strstr(report->flat->str, phrase);
-}
-
 guint report_line_at(const Report *report, size_t offset)
 {
     guint low = 0, high = report->starts->len;
@@ -545,11 +534,6 @@ bool report_fails(Report *report, const char *lower)
         if (!lower || words_hold(lower, report->failing[at]))
             return true;
     return false;
-}
-
-bool report_waits(Report *report)
-{
-    return words_any(report_lower(report), words_waits) && !words_any(report_lower(report), words_ended);
 }
 
 #define NOTIFICATION_LIMIT 3000 /* bytes, in which a reason is looked for */

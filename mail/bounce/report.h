@@ -74,7 +74,6 @@ void report_add_failed(Report *report, const char *address, size_t length, const
 
 /* Note what a recipient that was added before was known as; of the finding no more than the two addresses is read. */
 void report_origin(Report *report, const Finding *finding);
-bool report_found(const Report *report);
 
 /* Does the address (in lower case) stand in the mail's From or To? */
 bool report_is_contact(Report *report, const char *lower);
@@ -85,18 +84,27 @@ const char *report_field(Report *report, const char *name);
 /* Return the header of the mail that came back, "" when there is none. */
 const char *report_returned(Report *report);
 
-/* Does the notification hold the phrase (lower case, single spaces)? */
-bool report_says(const Report *report, const char *phrase);
-
 /* Does a paragraph (as words_lower() makes it; NULL: all of the notification) say, in one of the languages we know,
  * that delivery failed? */
 bool report_fails(Report *report, const char *lower);
 
-/* Does the notification say that the mail will be tried again? */
-bool report_waits(Report *report);
+/* Return the first 64 KiB of the notification, as words_lower() makes them. */
+const char *report_lower(Report *report);
 
 /* Return the index in lines of the line that an offset in flat belongs to. */
 guint report_line_at(const Report *report, size_t offset);
+
+/* Is a recipient known? */
+static inline bool report_found(const Report *report)
+{
+    return report->recipients->len > 0;
+}
+
+/* Does the notification hold the phrase (lower case, single spaces)? */
+static inline bool report_says(const Report *report, const char *phrase)
+{
+    return strstr(report->flat->str, phrase);
+}
 
 static inline const char *report_line(const Report *report, guint index)
 {
@@ -139,23 +147,6 @@ bool section_read(Report *report, const Section *sections);
 /* Lines "<address>: text", "<address> (expanded from <other>): text" in the first column, with
  * the lines up to the next one. */
 bool section_brackets(Report *report, const char *action);
-
-/* Add further addresses that follow one, "joe@example.com, kim@example.net"; at is behind the first. */
-void section_more(Report *report, const char *at, const char *action);
-
-/* The address in "[Status: Error, Address: <joe@example.com>, ...]", fields of which one is labelled as the
- * recipient's; NULL: there is none. */
-const char *section_fields(const char *at, size_t *length);
-
-/* rest and the lines from first up to (not with) next, a dozen at most, as one text; g_free(). */
-char *section_text(const Report *report, const char *rest, guint first, guint next);
-
-/* The address that mail was sent to, where a text tells of one: "(expanded from <kim@example.net>)". Sets *length and,
- * when begins is not NULL, where the words begin that say so. NULL when the text tells of none. */
-const char *origin_find(const char *text, size_t *length, const char **begins);
-
-/* May a line begin to tell of an origin? It has a parenthesis, or Exim's words without one. */
-bool origin_begins(const char *line);
 
 /* The phase of a session that a text about one recipient tells of. */
 BouncePhase phase_of(const char *text);

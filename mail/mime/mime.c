@@ -44,16 +44,6 @@ static void part_free(void *data)
     g_free(part);
 }
 
-static bool is_name(const char *line, size_t length)
-{
-    size_t at = 0;
-    while (at < length && line[at] > ' ' && line[at] < 127 && line[at] != ':')
-        at++;
-    while (at > 0 && at < length && (line[at] == ' ' || line[at] == '\t'))
-        at++;
-    return at > 0 && at < length && line[at] == ':';
-}
-
 static size_t line_length(const char *at, const char *end)
 {
     const char *feed = memchr(at, '\n', (size_t)(end - at));
@@ -100,11 +90,18 @@ static Delimiter find_delimiter(const MimeReader *reader, const char *at)
 }
 
 /* Is the line, of a head that begins at head, a field, or one that may stand before the first? */
-static bool is_field(const char *head, const char *at, size_t line)
+static bool is_field(const char *head, const char *line, size_t length)
 {
-    bool first = at == head;
-    size_t mark = first && line > 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* as in message.h */
-    return (first && line > 6 && memcmp(at + (*at == '>'), "From ", 5) == 0) || is_name(at + mark, line - mark);
+    bool first = line == head;
+    if (first && length > 6 && memcmp(line + (*line == '>'), "From ", 5) == 0)
+        return true;
+    size_t name = first && length > 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* as in message.h */
+    size_t at = name;
+    while (at < length && line[at] > ' ' && line[at] < 127 && line[at] != ':')
+        at++;
+    while (at > name && at < length && (line[at] == ' ' || line[at] == '\t'))
+        at++;
+    return at > name && at < length && line[at] == ':';
 }
 
 static bool is_empty(const char *at, size_t line)

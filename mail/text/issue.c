@@ -99,26 +99,19 @@ static void put_body(FILE *stream, const GString *text)
     }
 }
 
-/* The name that a part was sent with; g_free(), NULL: none. */
-static char *name_of(const MimePart *part)
-{
-    static const char *const places[][2] = {{"Content-Disposition", "filename"}, {"Content-Type", "name"}};
-    for (size_t at = 0; at < G_N_ELEMENTS(places); at++) {
-        g_autofree char *value = mime_field(part->head, part->head_length, places[at][0]);
-        g_autoptr(ContentType) type = value ? content_type_parse(value) : NULL;
-        g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-        if (type)
-            content_type_texts(type, places[at][1], names);
-        if (names->len > 0 && *(char *)names->pdata[0])
-            return header_decode(names->pdata[0]);
-    }
-    return NULL;
-}
-
 static void put_left_out(FILE *stream, const char *sentence, const MimePart *part)
 {
-    g_autofree char *name = name_of(part), *brief = template_brief(name ? name : "-");
-    g_autofree char *type = template_brief(part->type);
+    static const char *const places[][2] = {{"Content-Disposition", "filename"}, {"Content-Type", "name"}};
+    g_autofree char *name = NULL; /* that it was sent with */
+    for (size_t at = 0; at < G_N_ELEMENTS(places) && !name; at++) {
+        g_autofree char *value = mime_field(part->head, part->head_length, places[at][0]);
+        g_autoptr(ContentType) type = content_type_parse(value ? value : "");
+        g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+        content_type_texts(type, places[at][1], names);
+        if (names->len > 0 && *(char *)names->pdata[0])
+            name = header_decode(names->pdata[0]);
+    }
+    g_autofree char *brief = template_brief(name ? name : "-"), *type = template_brief(part->type);
     g_autofree char *size = g_strdup_printf("%zu", part->body_length);
     const TemplateValue values[] = {{"type", type}, {"name", brief}, {"size", size}, {0}};
     g_autofree char *text = template_fill(sentence, values);

@@ -191,26 +191,6 @@ static size_t append_field(const Pseudonym *names, const char *field, size_t len
 
 /* ---- body ---- */
 
-static size_t append_mail(const Pseudonym *names, const char *octets, size_t length, int depth, GString *out);
-
-static size_t append_body(const Pseudonym *names, const MimePart *part, int depth, GString *out)
-{
-    bool base64 = strcmp(part->encoding, "base64") == 0, quoted = strcmp(part->encoding, "quoted-printable") == 0;
-    bool text = g_str_has_prefix(part->type, "text/"), mail = g_str_has_prefix(part->type, "message/");
-    if (quoted || (base64 && text)) {
-        g_autoptr(GString) decoded = mime_body(part, part->body_length), other = g_string_new(NULL);
-        size_t count = pseudonym_text(names, decoded->str, decoded->len, other);
-        if (!out || count == 0) /* it is written again only where the address is in it */
-            append(out, part->body, part->body_length);
-        else
-            transfer_encode(out, part->encoding, other->str, other->len, "\n");
-        return count;
-    }
-    if (mail && !base64 && depth < DEPTH_MAX)
-        return append_mail(names, part->body, part->body_length, depth + 1, out);
-    return pseudonym_text(names, part->body, part->body_length, out);
-}
-
 /* Parts come in order, a multipart before its own: what lies between them is text. */
 static size_t append_mail(const Pseudonym *names, const char *octets, size_t length, int depth, GString *out)
 {
@@ -236,8 +216,21 @@ static size_t append_mail(const Pseudonym *names, const char *octets, size_t len
         done = part->body;
         if (holds)
             continue;
-        count += append_body(names, part, depth, out);
+        bool base64 = strcmp(part->encoding, "base64") == 0, quoted = strcmp(part->encoding, "quoted-printable") == 0;
         done = end;
+        if (quoted || (base64 && g_str_has_prefix(part->type, "text/"))) {
+            g_autoptr(GString) decoded = mime_body(part, part->body_length), other = g_string_new(NULL);
+            size_t found = pseudonym_text(names, decoded->str, decoded->len, other);
+            if (!out || found == 0) /* it is written again only where the address is in it */
+                append(out, part->body, part->body_length);
+            else
+                transfer_encode(out, part->encoding, other->str, other->len, "\n");
+            count += found;
+        } else if (g_str_has_prefix(part->type, "message/") && !base64 && depth < DEPTH_MAX) {
+            count += append_mail(names, part->body, part->body_length, depth + 1, out);
+        } else {
+            count += pseudonym_text(names, part->body, part->body_length, out);
+        }
     }
     return count + pseudonym_text(names, done, (size_t)(octets + length - done), out);
 }

@@ -406,35 +406,6 @@ GBytes *readable_file_bytes(const ReadableFile *file)
     return g_string_free_to_bytes(decoded);
 }
 
-/* Octets are what the part points into. */
-static ReadableFile *file_new(const MimePart *part, GBytes *octets, size_t number)
-{
-    ReadableFile *file = g_new0(ReadableFile, 1);
-    const char *start = g_bytes_get_data(octets, NULL);
-    size_t row = 0;
-    while (row < G_N_ELEMENTS(types) && strcmp(types[row].type, part->type) != 0)
-        row++;
-    g_autofree char *name = part_name(part);
-    file->number = number;
-    file->type = visible_line(part->type, TYPE_MAX);
-    file->serve_as = row < G_N_ELEMENTS(types) ? types[row].serve_as : NULL;
-    file->serve_as = file->serve_as ? file->serve_as : "application/octet-stream";
-    file->name = file_name_safe(name ? name : "", READABLE_FILE_NAME);
-    if (!*file->name) {
-        g_free(file->name);
-        file->name = g_strdup_printf("part-%zu.%s", number + 1, row < G_N_ELEMENTS(types) ? types[row].ending : "bin");
-    }
-    file->source = g_new0(struct ReadableSource, 1);
-    file->source->encoded = part->body_length > 0
-                                ? g_bytes_new_from_bytes(octets, (gsize)(part->body - start), part->body_length)
-                                : g_bytes_new_static("", 0);
-    file->source->encoding = strcmp(part->encoding, "base64") == 0             ? ENCODING_BASE64
-                             : strcmp(part->encoding, "quoted-printable") == 0 ? ENCODING_QUOTED
-                                                                               : ENCODING_NONE;
-    file->size = decoded_size(file->source);
-    return file;
-}
-
 static void file_free(void *data)
 {
     ReadableFile *file = data;
@@ -577,7 +548,31 @@ static void choose(const Taking *taking, guint at)
 
 static void add_file(const Taking *taking, const MimePart *part)
 {
-    ReadableFile *file = file_new(part, taking->octets, taking->budget->files++);
+    ReadableFile *file = g_new0(ReadableFile, 1);
+    GBytes *octets = taking->octets;
+    const char *start = g_bytes_get_data(octets, NULL);
+    size_t row = 0;
+    while (row < G_N_ELEMENTS(types) && strcmp(types[row].type, part->type) != 0)
+        row++;
+    g_autofree char *name = part_name(part);
+    file->number = taking->budget->files++;
+    file->type = visible_line(part->type, TYPE_MAX);
+    file->serve_as = row < G_N_ELEMENTS(types) ? types[row].serve_as : NULL;
+    file->serve_as = file->serve_as ? file->serve_as : "application/octet-stream";
+    file->name = file_name_safe(name ? name : "", READABLE_FILE_NAME);
+    if (!*file->name) {
+        const char *ending = row < G_N_ELEMENTS(types) ? types[row].ending : "bin";
+        g_free(file->name);
+        file->name = g_strdup_printf("part-%zu.%s", file->number + 1, ending);
+    }
+    file->source = g_new0(struct ReadableSource, 1);
+    file->source->encoded = part->body_length > 0
+                                ? g_bytes_new_from_bytes(octets, (gsize)(part->body - start), part->body_length)
+                                : g_bytes_new_static("", 0);
+    file->source->encoding = strcmp(part->encoding, "base64") == 0             ? ENCODING_BASE64
+                             : strcmp(part->encoding, "quoted-printable") == 0 ? ENCODING_QUOTED
+                                                                               : ENCODING_NONE;
+    file->size = decoded_size(file->source);
     g_ptr_array_add(taking->to->files, file);
     readable_block_add(taking->to, taking->budget, READABLE_FILE)->file = file;
 }
@@ -673,28 +668,6 @@ static void show_part(const Taking *taking, guint at)
         show_text(taking, part, patch);
 }
 
-static void show_parts(const Taking *taking)
-{
-    const GPtrArray *parts = taking->parts;
-    for (guint at = 0, next; at < parts->len; at = next) {
-        const MimePart *part = parts->pdata[at];
-        bool multipart = g_str_has_prefix(part->type, "multipart/"), split = multipart && part->next > at + 1;
-        next = is_message(part) ? part->next : at + 1;
-        if (split && strcmp(part->type, "multipart/alternative") == 0)
-            choose(taking, at);
-        if (split || taking->hidden[at])
-            continue;
-        if (!multipart) {
-            show_part(taking, at);
-        } else if (at == 0) { /* it says that it has parts, and has none: it is read as it is */
-            show_text(taking, part, false);
-        } else {
-            readable_note_add(taking->to, taking->budget, READABLE_NOTE_DEEP);
-            add_file(taking, part);
-        }
-    }
-}
-
 static Readable *take_apart(GBytes *octets, ReadableBudget *budget, unsigned depth)
 {
     Readable *to = g_new0(Readable, 1);
@@ -713,7 +686,23 @@ static Readable *take_apart(GBytes *octets, ReadableBudget *budget, unsigned dep
     g_autofree PartState *states = g_new0(PartState, parts->len);
     g_autofree bool *hidden = g_new0(bool, parts->len);
     const Taking taking = {to, budget, octets, parts, states, hidden, depth};
-    show_parts(&taking);
+    for (guint at = 0, next; at < parts->len; at = next) {
+        const MimePart *part = parts->pdata[at];
+        bool multipart = g_str_has_prefix(part->type, "multipart/"), split = multipart && part->next > at + 1;
+        next = is_message(part) ? part->next : at + 1;
+        if (split && strcmp(part->type, "multipart/alternative") == 0)
+            choose(&taking, at);
+        if (split || hidden[at])
+            continue;
+        if (!multipart) {
+            show_part(&taking, at);
+        } else if (at == 0) { /* it says that it has parts, and has none: it is read as it is */
+            show_text(&taking, part, false);
+        } else {
+            readable_note_add(to, budget, READABLE_NOTE_DEEP);
+            add_file(&taking, part);
+        }
+    }
     if (full)
         readable_note_add(to, budget, READABLE_NOTE_PARTS);
     return to;

@@ -151,36 +151,29 @@ static bool is_labelled(const char *line)
            colon[length];
 }
 
-/* "On 11 Nov 2026, Anne <anne@example.org> wrote:", and nothing below is marked as quoted. */
-static bool begins_unmarked(char *const *lines)
+/* Does the original begin here, unquoted: "-----Original Message-----", a rule of underscores, or the block of From,
+ * Sent, To, Subject that Outlook copies? Or "On 11 Nov 2026, Anne <anne@example.org> wrote:", and nothing below is
+ * marked as quoted. */
+static bool begins_original(char *const *lines)
 {
     static const char *const verbs[] = {"wrote", "schrieb", "écrit", "escribió", "scritto", "escreveu", "schreef",
                                         "skrev", "napisał", "написал", "пишет", "写道", NULL};
     const char *line = *lines;
+    size_t length = strlen(line), dashes = strspn(line, "-");
+    if ((length >= 12 && dashes >= 4 && dashes < length && strstr(line + dashes, "----")) ||
+        (length >= 10 && strspn(line, "_") == length))
+        return true;
     bool says = false;
     for (const char *const *verb = verbs; *verb; verb++)
         says = says || strstr(line, *verb);
-    if (!says || !strchr(line, '@') || !strpbrk(line, "0123456789") ||
-        (!g_str_has_suffix(line, ":") && !g_str_has_suffix(line, "：")))
-        return false;
-    for (lines++; *lines && !**lines;)
-        lines++;
-    return *lines && !strchr(">|", **lines);
-}
-
-/* Does the original begin here, unquoted: "-----Original Message-----", a rule of underscores, or the block of From,
- * Sent, To, Subject that Outlook copies? */
-static bool begins_original(char *const *lines)
-{
-    const char *line = *lines;
-    size_t length = strlen(line);
-    size_t dashes = strspn(line, "-");
-    if (length >= 12 && dashes >= 4 && dashes < length && strstr(line + dashes, "----"))
-        return true;
-    if (begins_unmarked(lines))
-        return true;
-    if (length >= 10 && strspn(line, "_") == length)
-        return true;
+    if (says && strchr(line, '@') && strpbrk(line, "0123456789") &&
+        (g_str_has_suffix(line, ":") || g_str_has_suffix(line, "："))) {
+        char *const *below = lines + 1;
+        while (*below && !**below)
+            below++;
+        if (*below && !strchr(">|", **below))
+            return true;
+    }
     if (!is_labelled(line) || !lines[1] || !is_labelled(lines[1]) || !lines[2] || !is_labelled(lines[2]))
         return false;
     return strchr(lines[0], '@') || strchr(lines[1], '@') || strchr(lines[2], '@');

@@ -118,29 +118,6 @@ static const char *without_punctuation(const char *start, const char *end)
     return end;
 }
 
-static bool holds_address(const char *body, const char *end)
-{
-    const LinkReading reading = {.text = body, .end = end, .done = body};
-    const char *start, *behind;
-    for (const char *at = body; at < end; at++) {
-        size_t sign = sign_length(at, end);
-        if (sign > 0 && is_address(&reading, at, sign, &start, &behind))
-            return true;
-    }
-    return false;
-}
-
-/* Does an address begin at body, and only what belongs to a link follow it? What stands far away is not looked at, so
- * that many that fail cost no more than their own length. */
-static bool begins_with_address(const char *body, const char *end)
-{
-    const char *sign = body;
-    while (sign < end && sign - body <= LOCAL_MAX && is_local_character(sign))
-        sign = g_utf8_next_char(sign);
-    const char *behind = sign > body && sign < end && *sign == '@' ? domain_end(sign + 1, end) : NULL;
-    return behind && (behind == end || *behind != '@');
-}
-
 /* Take the link whose colon is at at; return what follows it, or NULL when there is none. */
 static const char *take_link(const LinkReading *reading, const char *at, GArray *links)
 {
@@ -152,8 +129,17 @@ static const char *take_link(const LinkReading *reading, const char *at, GArray 
     body += web ? 2 : 0;
     if (body >= reading->end || !(is_letter(body) || (web && *body == '[')))
         return NULL;
-    if (!web && !begins_with_address(body, reading->end))
-        return NULL; /* the address in it may be found for itself */
+    if (!web) {
+        /* An address begins, and only what belongs to a link follows it; else the address in it may be found for
+         * itself. What stands far away is not looked at, so that many that fail cost no more than their own length. */
+        const char *sign = body;
+        while (sign < reading->end && sign - body <= LOCAL_MAX && is_local_character(sign))
+            sign = g_utf8_next_char(sign);
+        bool local = sign > body && sign < reading->end && *sign == '@';
+        const char *behind = local ? domain_end(sign + 1, reading->end) : NULL;
+        if (!behind || (behind < reading->end && *behind == '@'))
+            return NULL;
+    }
     const char *stop = body;
     while (stop < reading->end &&
            (is_beyond_ascii(stop) ? is_letter(stop) : *stop > ' ' && *stop != 0x7f && !strchr("<>\"`{}|\\^", *stop)))
@@ -164,7 +150,12 @@ static const char *take_link(const LinkReading *reading, const char *at, GArray 
         return stop;
     link.start = (size_t)(start - reading->text);
     link.length = (size_t)(end - start);
-    link.holds_address = !web || holds_address(body, end);
+    link.holds_address = !web;
+    const LinkReading inside = {.text = body, .end = end, .done = body};
+    for (const char *within = body, *first, *last; within < end && !link.holds_address; within++) {
+        size_t sign = sign_length(within, end);
+        link.holds_address = sign > 0 && is_address(&inside, within, sign, &first, &last);
+    }
     g_array_append_val(links, link);
     return end;
 }
