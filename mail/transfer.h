@@ -29,8 +29,8 @@ const char *transfer_needed(const char *bytes, size_t length);
  * stay in quoted-printable. */
 void transfer_encode(GString *out, const char *encoding, const char *bytes, size_t length, const char *line_end);
 
-/* Append bytes in quoted-printable behind *column characters of a line, which is counted on. A dot at the beginning of a
- * line, and a blank at the end of a line or of the bytes, are encoded. */
+/* Append bytes in quoted-printable behind *column characters of a line, which is counted on. A dot at the beginning of
+ * a line, and a blank at the end of a line or of the bytes, are encoded. */
 void transfer_encode_quoted(GString *out, size_t *column, const char *bytes, size_t length, const char *line_end);
 #define TRANSFER_LINE 76 /* characters of a line at most */
 

@@ -16,8 +16,8 @@ typedef struct Mbox {
     const char *at, *end;
 } Mbox;
 
-/* Read the next message; g_bytes_unref(). It is as in wire_text() (mail/transfer.h); *sender (g_free()) is that of the From
- * line. False: the end was reached, and nothing is set. */
+/* Read the next message; g_bytes_unref(). It is as in wire_text() (mail/transfer.h); *sender (g_free()) is that of the
+ * From line. False: the end was reached, and nothing is set. */
 bool mbox_next(Mbox *mbox, GBytes **message, char **sender);
 
 /* Return whether the text begins as an mbox does; with `many`, also whether it has more than one message. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Reports for programs: the fields of RFC 3464 and RFC 6533, in their own part or, from gateways, in the text; and those
- * of Amazon SES. */
+/* Reports for programs: the fields of RFC 3464 and RFC 6533, in their own part or, from gateways, in the text; and
+ * those of Amazon SES. */
 #include <jansson.h>
 #include <string.h>
 

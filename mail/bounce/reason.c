@@ -337,8 +337,8 @@ static void gather(const Clauses *clauses, unsigned said[SUBJECTS + 1])
     }
 }
 
-/* Reads a text of which the first bytes up to a bound count, from its first SMTP reply code on. certain: the status says
- * that it is about the recipient, and only clear words of the contrary count. */
+/* Reads a text of which the first bytes up to a bound count, from its first SMTP reply code on. certain: the status
+ * says that it is about the recipient, and only clear words of the contrary count. */
 static ClauseReading clause_read(const char *status, bool certain, const char *text)
 {
     Clauses clauses = {0};

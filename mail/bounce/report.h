@@ -111,16 +111,6 @@ static inline const char *report_line(const Report *report, guint index)
     return report->lines->pdata[index];
 }
 
-/* The first address at or after at: its place, and *length; NULL when there is none. */
-const char *address_scan(const char *at, size_t *length);
-
-/* The address that begins at at, perhaps behind one of <"'( or mailto: ; NULL when none does. */
-const char *address_begins(const char *at, size_t *length);
-
-/* The Internet address inside an X.400 one, "c=US;a= ;p=X;dda:RFC-822=joe(a)example.com" (RFC 2156); g_free(), NULL: it
- * has none. */
-char *address_x400(const char *text);
-
 /* Judge a refusal, its phase first, then the words; status is not NULL. class is that of the verdict. */
 BounceVerdict verdict_of(const BounceReply *reply, BounceClass class);
 

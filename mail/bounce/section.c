@@ -66,8 +66,8 @@ static bool origin_begins(const char *line)
     return first_mark(line);
 }
 
-/* The address that mail was sent to, where a text tells of one: "(expanded from <kim@example.net>)". Sets *length and, when
- * begins is not NULL, where the words begin that say so. NULL when the text tells of none. */
+/* The address that mail was sent to, where a text tells of one: "(expanded from <kim@example.net>)". Sets *length and,
+ * when begins is not NULL, where the words begin that say so. NULL when the text tells of none. */
 static const char *origin_find(const char *text, size_t *length, const char **begins)
 {
     const char *mark = first_mark(text);
@@ -102,8 +102,8 @@ typedef struct AddressLine {
     char opening; /* '<', '"', '*', '[' ..., or 0 for none */
 } AddressLine;
 
-/* The address in "[Status: Error, Address: <joe@example.com>, ...]", fields of which one is labelled as the recipient's;
- * NULL: there is none. */
+/* The address in "[Status: Error, Address: <joe@example.com>, ...]", fields of which one is labelled as the
+ * recipient's; NULL: there is none. */
 static const char *address_field(const char *at, size_t *length)
 {
     for (const char *colon = strchr(at, ':'); colon; colon = strchr(colon + 1, ':')) {

@@ -5,8 +5,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "mail/bounce/report.h"
-
 #define SHORT_WORD 4
 #define PAIRS 65536
 
@@ -203,6 +201,8 @@ unsigned reply_scan(const char *text)
     const char *at = reply_find(text);
     return at ? (unsigned)(at[0] - '0') * 100 + (unsigned)(at[1] - '0') * 10 + (unsigned)(at[2] - '0') : 0;
 }
+
+/* ---- addresses ---- */
 
 static bool is_local(char octet)
 {

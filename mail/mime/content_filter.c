@@ -420,8 +420,8 @@ bool content_filter(Message *message, const ContentRules *rules, ContentResult *
     g_autoptr(GString) written = g_string_new(NULL);
     bool changed = stays && (further > 0 || tree.verdicts[0].changed);
     if (changed) {
-        /* Where a text that was made, or decoded, holds a delimiter of the parts around it, there is a part now at which
-         * nobody has looked. */
+        /* Where a text that was made, or decoded, holds a delimiter of the parts around it, there is a part now at
+         * which nobody has looked. */
         write_part(&tree, 0, written);
         g_autoptr(GBytes) left = g_bytes_new_static(written->str, written->len);
         g_auto(Tree) again = {0};

@@ -47,7 +47,8 @@ GPtrArray *mime_parts_most(const char *octets, size_t length, unsigned most);
 #define MIME_ALL_DEPTH 100
 GPtrArray *mime_parts_all(const char *octets, size_t length);
 
-/* Find in the body of a multipart the delimiter of its first part, and the one that closes it. False: one is missing. */
+/* Find in the body of a multipart the delimiter of its first part, and the one that closes it. False: one is
+ * missing. */
 bool mime_delimiters(const char *body, size_t length, const char *boundary, const char **first, const char **last);
 
 /* Return the fields of a part, without the lines of its head that are none. g_bytes_unref() */

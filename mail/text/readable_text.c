@@ -150,8 +150,8 @@ static bool is_labelled(const char *line, bool *from)
 }
 
 /* The length of the lines that some programs put above a mail that they copy without marks, if they begin at `at`; 0:
- * they do not. They are "-----Original Message-----", but not of one that is passed on, which is what the mail is about,
- * and a block of From, Sent and Subject. */
+ * they do not. They are "-----Original Message-----", but not of one that is passed on, which is what the mail is
+ * about, and a block of From, Sent and Subject. */
 static size_t original_length(const char *at, const char *end)
 {
     if (at >= end || (!strchr("-_*", *at) && !begins_with_any(at, from_words)))
