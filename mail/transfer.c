@@ -61,29 +61,33 @@ const char *transfer_needed(const char *bytes, size_t length)
 void transfer_encode_quoted(GString *out, size_t *column, const char *bytes, size_t length, const char *line_end)
 {
     static const char digits[] = "0123456789ABCDEF";
+    size_t used = *column;
     for (const char *at = bytes, *end = bytes + length; at < end; at++) {
         bool two = *at == '\r' && end - at > 1 && at[1] == '\n';
         if (two || *at == '\n') {
             g_string_append_len(out, at, two ? 2 : 1);
             at += two;
-            *column = 0;
+            used = 0;
             continue;
         }
         bool last = end - at == 1 || at[1] == '\n' || (end - at > 2 && at[1] == '\r' && at[2] == '\n');
         bool plain = g_ascii_isgraph(*at) ? *at != '=' : (*at == ' ' || *at == '\t') && !last;
-        if (*column + (plain ? 1 : 3) >= TRANSFER_LINE) { /* so that there is room for a "=" */
+        if (used + (plain ? 1 : 3) >= TRANSFER_LINE) { /* so that there is room for a "=" */
             g_string_append_c(out, '=');
             g_string_append(out, line_end);
-            *column = 0;
+            used = 0;
         }
-        plain = plain && !(*at == '.' && *column == 0); /* some servers take a dot away there, or end the mail */
-        const char code[] = {'=', digits[(unsigned char)*at >> 4], digits[(unsigned char)*at & 15]};
-        if (plain)
+        plain = plain && !(*at == '.' && used == 0); /* some servers take a dot away there, or end the mail */
+        if (plain) {
             g_string_append_c(out, *at);
-        else
-            g_string_append_len(out, code, sizeof code);
-        *column += plain ? 1 : 3;
+            used++;
+            continue;
+        }
+        const char code[] = {'=', digits[(unsigned char)*at >> 4], digits[(unsigned char)*at & 15]};
+        g_string_append_len(out, code, sizeof code);
+        used += sizeof code;
     }
+    *column = used;
 }
 
 void transfer_encode(GString *out, const char *encoding, const char *bytes, size_t length, const char *line_end)
