@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "mail/date.h"
-#include "mail/mime/html_entity.h"
+#include "mail/mime/mime.h"
 
 #define VALUE_MAX 4000 /* bytes; nothing longer is a Message-ID or a subject that is known again */
 

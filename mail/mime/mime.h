@@ -94,3 +94,8 @@ GString *mime_html_text(const GString *html);
  * most MIME_QUOTED_MAX times. */
 #define MIME_QUOTED_MAX 10
 GString *mime_html_quoted(const GString *html);
+
+/* Append the character that the reference at the ampersand `at` stands for, in UTF-8, and return the place behind the
+ * reference. When no reference stands there, append the ampersand and return the place behind it. A no-break space
+ * becomes an ordinary one. */
+const char *html_entity_take(const char *at, GString *out);
