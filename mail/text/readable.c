@@ -526,7 +526,7 @@ static bool is_empty(const Taking *taking, guint at)
 /* Show the plain text of the alternative at at, or where that is empty the HTML, and hide the other forms. */
 static void choose(const Taking *taking, guint at)
 {
-    guint end = ((const MimePart *)taking->parts->pdata[at])->next;
+    guint next = ((const MimePart *)taking->parts->pdata[at])->next, end = MIN(next, taking->parts->len);
     bool plain = false, html = false;
     for (guint part = at + 1; part < end; part++) {
         const MimePart *form = taking->parts->pdata[part];

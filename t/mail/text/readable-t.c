@@ -424,6 +424,18 @@ static void test_many_parts(void)
     g_assert_cmpuint(count(readable, READABLE_NOTE, READABLE_NOTE_PARTS), ==, 1);
 }
 
+/* Of an alternative the forms beyond the bound are not looked at. */
+static void test_many_forms(void)
+{
+    g_autoptr(GString) mail = g_string_new("Content-Type: multipart/alternative; boundary=b\r\n\r\n");
+    for (int part = 0; part < READABLE_PARTS * 2; part++)
+        g_string_append_printf(mail, "--b\r\nContent-Type: text/%s\r\n\r\n\r\n", part % 2 ? "html" : "plain");
+    g_autoptr(GBytes) octets = g_bytes_new(mail->str, mail->len);
+    check_readable(octets, READABLE_TEXT);
+    g_autoptr(Readable) readable = readable_new(octets, READABLE_TEXT);
+    g_assert_cmpuint(count(readable, READABLE_NOTE, READABLE_NOTE_PARTS), ==, 1);
+}
+
 /* Multiparts in each other, and then the text of the innermost. */
 static void test_deep_parts(void)
 {
@@ -584,6 +596,7 @@ SUITE("readable")
     g_test_add_func("/readable/broken parts", test_broken_parts);
     g_test_add_func("/readable/limit", test_limit);
     g_test_add_func("/readable/many parts", test_many_parts);
+    g_test_add_func("/readable/many forms", test_many_forms);
     g_test_add_func("/readable/deep parts", test_deep_parts);
     g_test_add_func("/readable/many lines", test_many_lines);
     g_test_add_func("/readable/long line", test_long_line);
