@@ -75,17 +75,13 @@ static Inbox *inbox_of(ListFrame *frame, const char *queue)
 
 Entry *list_frame_claim(ListFrame *frame, const char *queue)
 {
-    g_autoptr(GPtrArray) entries = fixture_claim(inbox_of(frame, queue));
-    g_assert_cmpuint(entries->len, ==, 1);
-    return entries->pdata[0];
+    return fixture_claim_one(inbox_of(frame, queue));
 }
 
 Entry *list_frame_entry(ListFrame *frame, Draft *draft)
 {
     g_autofree char *queue = g_strdup(draft_queue(draft));
-    Intake intake = {.draft = draft};
-    g_assert_true(intake_store(frame->fixture.spool, &intake, 1, false));
-    draft_free(draft);
+    fixture_put(&frame->fixture, draft);
     return list_frame_claim(frame, queue);
 }
 

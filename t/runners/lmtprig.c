@@ -82,11 +82,6 @@ void rig_set_up(LmtpRig *rig, gconstpointer data)
 
 void rig_tear_down(LmtpRig *rig, gconstpointer data)
 {
-    static const char *const suffixes[] = {".conf", ".db", ".db-wal", ".db-shm", ".sock"};
-    for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++) {
-        g_autofree char *path = g_strconcat(rig->fixture.path, suffixes[i], NULL);
-        unlink(path);
-    }
     for (size_t i = 0; i < SOCKETS; i++)
         close(rig->sockets[i]);
     g_free(rig->config);

@@ -4,6 +4,7 @@
  * looked at in the queues they were put into. */
 #include <signal.h>
 #include <sqlite3.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -67,15 +68,20 @@ static void set_up(Test *test, gconstpointer data)
 
 static void tear_down(Test *test, gconstpointer data)
 {
-    static const char *const suffixes[] = {".conf", ".db", ".db-wal", ".db-shm"};
     store_free(test->store);
-    for (size_t at = 0; at < G_N_ELEMENTS(suffixes); at++) {
-        g_autofree char *path = g_strconcat(test->fixture.path, suffixes[at], NULL);
-        unlink(path);
-    }
     g_free(test->config);
     g_free(test->database);
     fixture_tear_down(&test->fixture, NULL);
+}
+
+/* Settings of the list test and their values, up to NULL. */
+static void set(Test *test, const char *name, ...)
+{
+    va_list more;
+    va_start(more, name);
+    for (; name; name = va_arg(more, const char *))
+        g_assert_true(list_set(test->store, "test.example.com", name, va_arg(more, const char *), NULL));
+    va_end(more);
 }
 
 static void put_draft(Test *test, Draft *draft, const char *sender, const char *to, const char *message)
@@ -88,9 +94,7 @@ static void put_draft(Test *test, Draft *draft, const char *sender, const char *
     parsed = message_new(octets);
     g_autofree char *id = message_id(parsed);
     meta_set_string(draft_meta(draft), KEY_MESSAGE_ID, id ? id : "made-up@example.com");
-    Intake intake = {.draft = draft};
-    g_assert_true(intake_store(test->fixture.spool, &intake, 1, false));
-    draft_free(draft);
+    fixture_put(&test->fixture, draft);
 }
 
 static void put_into(Test *test, const char *queue, const char *sender, const char *to, const char *message)
@@ -147,18 +151,6 @@ static void run(Test *test, const char *name)
     stop(pid);
 }
 
-/* The only entry of a queue. */
-static Entry *only(Test *test, const char *queue)
-{
-    g_autofree char *files = fixture_files(&test->fixture, queue, ".msg");
-    g_assert_null(strchr(files, ','));
-    g_autoptr(GError) error = NULL;
-    Queue *opened = spool_queue(test->fixture.spool, queue, &error);
-    Entry *entry = entry_open(opened, files, &error);
-    g_assert_no_error(error);
-    return entry;
-}
-
 static char *recipients(const Entry *entry)
 {
     GString *all = g_string_new(NULL);
@@ -166,6 +158,20 @@ static char *recipients(const Entry *entry)
     for (size_t offset = 0; entry_next_recipient(entry, offset, &recipient); offset = recipient.next)
         g_string_append_printf(all, "%s%.*s", all->len ? "," : "", (int)recipient.length, recipient.address);
     return g_string_free(all, false);
+}
+
+static void assert_to(const Entry *entry, const char *wanted)
+{
+    g_autofree char *found = recipients(entry);
+    g_assert_cmpstr(found, ==, wanted);
+}
+
+/* The first field of that name; g_free(). */
+static char *field_of(Entry *entry, const char *name)
+{
+    g_autoptr(GBytes) octets = entry_message(entry);
+    g_autoptr(Message) message = message_new(octets);
+    return message_value(message, name);
 }
 
 static void assert_body(Entry *entry, const char *expected)
@@ -183,21 +189,20 @@ static void test_accepted(Test *test, gconstpointer data)
     put(test, "anne@example.org", TO_POSTING, POST BODY);
     run(test, "in");
     g_assert_cmpuint(fixture_count(&test->fixture, "pipeline", ""), ==, 0);
-    g_autoptr(Entry) out = only(test, "out"), archive = only(test, "archive"), copy = only(test, "count");
-    g_autofree char *to = recipients(out);
-    g_assert_cmpstr(to, ==, "anne@example.org");
+    g_autoptr(Entry) out = fixture_open(&test->fixture, "out"), archive = fixture_open(&test->fixture, "archive");
+    g_autoptr(Entry) copy = fixture_open(&test->fixture, "count");
+    assert_to(out, "anne@example.org");
     assert_body(out, BODY + 2);
     assert_body(archive, BODY + 2);
     assert_body(copy, BODY + 2);
     g_assert_cmpstr(meta_string(entry_meta(out), KEY_ENVELOPE_SENDER, ""), ==, "test-bounces@example.com");
     g_assert_cmpint(meta_integer(entry_meta(out), KEY_POST_ID, 0), ==, 1);
     g_assert_cmpuint(json_array_size(json_object_get(entry_meta(archive), KEY_ARCHIVERS)), ==, 1);
-    g_autoptr(GBytes) octets = entry_message(out);
-    g_autoptr(Message) message = message_new(octets);
-    g_autofree char *subject = message_value(message, "Subject"), *id = message_value(message, "List-Id");
+    g_autofree char *subject = field_of(out, "Subject"), *id = field_of(out, "List-Id");
+    g_autofree char *archived = field_of(out, "Archived-At");
     g_assert_cmpstr(subject, ==, "[Test] hello");
     g_assert_cmpstr(id, ==, "<test.example.com>");
-    g_assert_true(message_has(message, "Archived-At"));
+    g_assert_nonnull(archived);
 }
 
 static void test_held(Test *test, gconstpointer data)
@@ -235,13 +240,12 @@ static void test_held_long(Test *test, gconstpointer data)
     g_string_append_printf(post, "From: eve@example.net\r\nSubject: %s\r\n\r\nThe start\r\n", subject);
     while (post->len < 1000000)
         g_string_append_printf(post, "%s\r\n", line);
-    g_assert_true(list_set(test->store, "test.example.com", "respond_to_post_requests", "no", NULL));
+    set(test, "respond_to_post_requests", "no", NULL);
     put(test, "eve@example.net", TO_POSTING, post->str);
     run(test, "in");
-    g_autoptr(Entry) notice = only(test, "virgin");
-    g_autoptr(GBytes) octets = entry_message(notice);
-    g_assert_cmpuint(g_bytes_get_size(octets), <, 65536);
-    g_autofree char *text = g_strndup(g_bytes_get_data(octets, NULL), g_bytes_get_size(octets));
+    g_autoptr(Entry) notice = fixture_open(&test->fixture, "virgin");
+    g_assert_cmpuint(entry_message_length(notice), <, 65536);
+    g_autofree char *text = fixture_text(notice);
     g_autofree char *size = g_strdup_printf("Size:    %zu bytes", post->len);
     g_assert_nonnull(strstr(text, size));
     g_assert_nonnull(strstr(text, "Only the start of the message is attached."));
@@ -262,14 +266,13 @@ static void test_no_answer_to_robots(Test *test, gconstpointer data)
 
 static void test_rejected_and_discarded(Test *test, gconstpointer data)
 {
-    g_assert_true(list_set(test->store, "test.example.com", "reject_these_nonmembers", "^eve@", NULL));
+    set(test, "reject_these_nonmembers", "^eve@", NULL);
     put(test, "eve@example.net", TO_POSTING, "From: eve@example.net\r\nSubject: x\r\n" BODY);
     put(test, "anne@example.org", TO_POSTING, POST "List-Post: <mailto:test@example.com>\r\n" BODY);
     run(test, "in");
     g_assert_cmpuint(fixture_count(&test->fixture, "out", ""), ==, 0);
-    g_autoptr(Entry) notice = only(test, "virgin");
-    g_autofree char *to = recipients(notice);
-    g_assert_cmpstr(to, ==, "eve@example.net");
+    g_autoptr(Entry) notice = fixture_open(&test->fixture, "virgin");
+    assert_to(notice, "eve@example.net");
     g_assert_cmpstr(meta_string(entry_meta(notice), KEY_ENVELOPE_SENDER, "?"), ==, "");
 }
 
@@ -324,7 +327,7 @@ static void test_number_at_repeat(Test *test, gconstpointer data)
     g_autofree char *octets = NULL;
     size_t length;
     int64_t number;
-    g_assert_true(list_set(test->store, "test.example.com", "subject_prefix", "[T %d]", NULL));
+    set(test, "subject_prefix", "[T %d]", NULL);
     put_into(test, queue, "anne@example.org", TO_POSTING, POST BODY);
     g_autofree char *path = save(test, queue, &octets, &length);
     run(test, queue);
@@ -332,15 +335,12 @@ static void test_number_at_repeat(Test *test, gconstpointer data)
     for (int others = 0; others < 3; others++)
         g_assert_true(list_count_post(test->store, "test.example.com", 1, &number, NULL));
     /* The list would hold it now, or answer and keep none: what was accepted stays so. */
-    g_assert_true(list_set(test->store, "test.example.com", "emergency", "yes", NULL));
-    g_assert_true(list_set(test->store, "test.example.com", "autorespond_postings", "respond_and_discard", NULL));
+    set(test, "emergency", "yes", "autorespond_postings", "respond_and_discard", NULL);
     g_assert_true(g_file_set_contents(path, octets, (gssize)length, NULL));
     run(test, queue);
-    g_autoptr(Entry) out = only(test, "out");
+    g_autoptr(Entry) out = fixture_open(&test->fixture, "out");
     g_assert_cmpint(meta_integer(entry_meta(out), KEY_POST_ID, 0), ==, 1);
-    g_autoptr(GBytes) message_octets = entry_message(out);
-    g_autoptr(Message) message = message_new(message_octets);
-    g_autofree char *subject = message_value(message, "Subject");
+    g_autofree char *subject = field_of(out, "Subject");
     g_assert_cmpstr(subject, ==, "[T 1] hello");
     g_autoptr(List) list = list_by_id(test->store, "test.example.com", NULL);
     g_assert_cmpint(list->post_id, ==, 5);
@@ -380,7 +380,7 @@ static void test_held_at_repeat(Test *test, gconstpointer data)
     run(test, "in");
     empty(test, "virgin");
     /* The list would let it pass now: it is held all the same, once, and the notices are made again. */
-    g_assert_true(list_set(test->store, "test.example.com", "default_nonmember_action", "accept", NULL));
+    set(test, "default_nonmember_action", "accept", NULL);
     g_assert_true(g_file_set_contents(path, octets, (gssize)length, NULL));
     run(test, "in");
     g_assert_cmpuint(fixture_count(&test->fixture, "out", ""), ==, 0);
@@ -404,9 +404,7 @@ static void test_same_trace(Test *test, gconstpointer data)
         Draft *draft = fixture_draft("in", "test.example.com", POST BODY);
         meta_set_string(draft_meta(draft), KEY_SENDER, "anne@example.org");
         meta_set_string(draft_meta(draft), META_TRACE, "0123456789ab");
-        Intake intake = {.draft = draft};
-        g_assert_true(intake_store(test->fixture.spool, &intake, 1, false));
-        draft_free(draft);
+        fixture_put(&test->fixture, draft);
         run(test, "in");
         g_assert_cmpuint(fixture_count(&test->fixture, "out", ".msg"), ==, at);
     }
@@ -416,8 +414,7 @@ static void test_same_trace(Test *test, gconstpointer data)
 static void test_answers_limited(Test *test, gconstpointer data)
 {
     configure(test, "[site]\nmax_autoresponses_per_day = 2");
-    g_assert_true(list_set(test->store, "test.example.com", "admin_immed_notify", "no", NULL));
-    g_assert_true(list_set(test->store, "test.example.com", "reject_these_nonmembers", "^.*@example.com", NULL));
+    set(test, "admin_immed_notify", "no", "reject_these_nonmembers", "^.*@example.com", NULL);
     for (unsigned at = 0; at < 5; at++)
         put(test, "eve@example.net", TO_POSTING, at % 2 ? "From: eve@example.com\r\n" BODY
                                                         : "From: eve@example.net\r\n" BODY);
@@ -438,7 +435,7 @@ static void put_from_host(Test *test, const char *host, const char *from, unsign
 static void test_hosts_limited(Test *test, gconstpointer data)
 {
     configure(test, "[site]\nmax_letters_per_host_per_day = 2");
-    g_assert_true(list_set(test->store, "test.example.com", "admin_immed_notify", "no", NULL));
+    set(test, "admin_immed_notify", "no", NULL);
     for (unsigned at = 0; at < 4; at++) {
         g_autofree char *eve = g_strdup_printf("eve%u@example.net", at);
         g_autofree char *bart = g_strdup_printf("bart%u@example.net", at);
@@ -476,10 +473,8 @@ static unsigned letters_with(Test *test, const char *text)
     unsigned found = 0;
     for (char **name = each; *name; name++) {
         g_autoptr(Entry) entry = entry_open(queue, *name, NULL);
-        g_autoptr(GBytes) octets = entry ? entry_message(entry) : NULL;
-        size_t length = 0;
-        const char *start = octets ? g_bytes_get_data(octets, &length) : NULL;
-        g_autofree char *copy = g_strndup(start ? start : "", length);
+        g_assert_nonnull(entry);
+        g_autofree char *copy = fixture_text(entry);
         g_auto(GStrv) words = g_strsplit_set(copy, " \r\n", -1);
         g_autoptr(GString) plain = g_string_new(NULL); /* as if its lines were not broken */
         for (char **word = words; *word; word++)
@@ -493,10 +488,8 @@ static unsigned letters_with(Test *test, const char *text)
 static void test_held_room(Test *test, gconstpointer data)
 {
     g_autoptr(List) other = list_create(test->store, "other@example.com", NULL);
-    g_assert_true(list_set(test->store, "test.example.com", "max_held_size", "1", NULL));
-    g_assert_true(list_set(test->store, "test.example.com", "refuse_message_size", "700", NULL));
-    g_assert_true(list_set(test->store, "test.example.com", "admin_immed_notify", "no", NULL));
-    g_assert_true(list_set(test->store, "test.example.com", "respond_to_post_requests", "no", NULL));
+    set(test, "max_held_size", "1", "refuse_message_size", "700", "admin_immed_notify", "no",
+        "respond_to_post_requests", "no", NULL);
     g_assert_true(list_set(test->store, "other.example.com", "admin_immed_notify", "no", NULL));
     g_assert_true(list_set(test->store, "other.example.com", "respond_to_post_requests", "no", NULL));
     put_large(test, "test.example.com", "eve@example.net", 300 << 10);
@@ -546,16 +539,13 @@ static void test_room_after_burst(Test *test, gconstpointer data)
                                            "Message-ID: <again@example.org>\r\n\r\n");
     while (text->len < 1100 << 10)
         g_string_append(text, "0123456789012345678901234567890123456789\r\n");
-    g_assert_true(list_set(test->store, "test.example.com", "max_message_size", "0", NULL));
-    g_assert_true(list_set(test->store, "test.example.com", "max_held_size", "1", NULL));
-    g_assert_true(list_set(test->store, "test.example.com", "burst_factor", "1", NULL));
-    g_assert_true(list_set(test->store, "test.example.com", "burst_least", "1", NULL));
+    set(test, "max_message_size", "0", "max_held_size", "1", "burst_factor", "1", "burst_least", "1", NULL);
     put(test, "anne@example.org", TO_POSTING, POST BODY);
     put_to_list(test, "test.example.com", "anne@example.org", text->str);
     run(test, "in");
     g_assert_cmpuint(fixture_count(&test->fixture, "out", ".msg"), ==, 1);
     g_assert_cmpuint(letters_with(test, "Post again later"), ==, 1);
-    g_assert_true(list_set(test->store, "test.example.com", "max_held_size", "2", NULL));
+    set(test, "max_held_size", "2", NULL);
     put_to_list(test, "test.example.com", "anne@example.org", text->str);
     run(test, "in");
     g_assert_cmpint(room_of(test, "test.example.com", false), >=, 1100);
@@ -575,9 +565,7 @@ static void put_password(Test *test, const char *host, const char *password)
 static void test_passwords_guessed(Test *test, gconstpointer data)
 {
     int64_t wrong;
-    g_assert_true(list_set(test->store, "test.example.com", "moderator_password", "sesame", NULL));
-    g_assert_true(list_set(test->store, "test.example.com", "admin_immed_notify", "no", NULL));
-    g_assert_true(list_set(test->store, "test.example.com", "respond_to_post_requests", "no", NULL));
+    set(test, "moderator_password", "sesame", "admin_immed_notify", "no", "respond_to_post_requests", "no", NULL);
     for (unsigned at = 0; at < 9; at++) {
         g_autofree char *host = g_strdup_printf("IPv6:2001:db8::%u", at);
         put_password(test, host, "simsalabim");
@@ -601,15 +589,13 @@ static void test_passwords_guessed(Test *test, gconstpointer data)
 static void test_passwords_without_host(Test *test, gconstpointer data)
 {
     int64_t wrong;
-    g_assert_true(list_set(test->store, "test.example.com", "moderator_password", "sesame", NULL));
-    g_assert_true(list_set(test->store, "test.example.com", "admin_immed_notify", "no", NULL));
-    g_assert_true(list_set(test->store, "test.example.com", "respond_to_post_requests", "no", NULL));
+    set(test, "moderator_password", "sesame", "admin_immed_notify", "no", "respond_to_post_requests", "no", NULL);
     for (unsigned at = 0; at < 11; at++)
         put_password(test, "10.0.0.5", "simsalabim");
     put_password(test, "10.0.0.5", "sesame");
     run(test, "in");
     g_assert_cmpuint(fixture_count(&test->fixture, "out", ".msg"), ==, 1);
-    g_assert_true(list_set(test->store, "test.example.com", "posting_chain", "hold", NULL));
+    set(test, "posting_chain", "hold", NULL);
     put_password(test, "192.0.2.1", "simsalabim");
     put_password(test, "192.0.2.1", "sesame");
     run(test, "in");
@@ -639,10 +625,10 @@ static void test_forgotten(Test *test, gconstpointer data)
 static void test_anonymous(Test *test, gconstpointer data)
 {
     configure(test, "[archiver.box]\ntype = mbox\npath = /nowhere");
-    g_assert_true(list_set(test->store, "test.example.com", "anonymous_list", "yes", NULL));
+    set(test, "anonymous_list", "yes", NULL);
     put(test, "anne@example.org", TO_POSTING, POST BODY);
     run(test, "in");
-    g_autoptr(Entry) out = only(test, "out"), archive = only(test, "archive");
+    g_autoptr(Entry) out = fixture_open(&test->fixture, "out"), archive = fixture_open(&test->fixture, "archive");
     g_autoptr(GBytes) octets = entry_message(archive);
     g_autoptr(Message) message = message_new(octets);
     g_autofree char *id = message_id(message), *meta = meta_print(entry_meta(archive)),
@@ -660,15 +646,13 @@ static void test_broken_header(Test *test, gconstpointer data)
     g_autofree char *text = g_strconcat(POST, stray, NULL);
     put(test, "anne@example.org", TO_POSTING, text);
     run(test, "in");
-    g_autoptr(Entry) out = only(test, "out");
+    g_autoptr(Entry) out = fixture_open(&test->fixture, "out");
     assert_body(out, stray);
-    g_autoptr(GBytes) octets = entry_message(out);
-    g_autoptr(Message) message = message_new(octets);
-    g_autofree char *from = message_value(message, "From");
+    g_autofree char *from = field_of(out, "From"), *id = field_of(out, "List-Id");
     g_assert_cmpstr(from, ==, "Anne <anne@example.org>");
-    g_assert_true(message_has(message, "List-Id"));
+    g_assert_nonnull(id);
     g_assert_null(held_find(test->store, 1, NULL));
-    g_assert_true(list_set(test->store, "test.example.com", "anonymous_list", "yes", NULL));
+    set(test, "anonymous_list", "yes", NULL);
     g_autofree char *again = g_strconcat("To: test@example.com\r\nSubject: hello\r\n", stray, NULL);
     put(test, "anne@example.org", TO_POSTING, again);
     run(test, "in");
@@ -682,9 +666,8 @@ static void test_owner(Test *test, gconstpointer data)
 {
     put(test, "eve@example.net", TO_OWNER, "From: eve@example.net\r\n" BODY);
     run(test, "in");
-    g_autoptr(Entry) out = only(test, "out");
-    g_autofree char *to = recipients(out);
-    g_assert_cmpstr(to, ==, "olga@example.org");
+    g_autoptr(Entry) out = fixture_open(&test->fixture, "out");
+    assert_to(out, "olga@example.org");
     assert_body(out, BODY + 2);
 }
 
@@ -696,15 +679,21 @@ static void test_list_gone(Test *test, gconstpointer data)
     g_assert_cmpuint(fixture_count(&test->fixture, "shunt", ".msg"), ==, 1);
 }
 
-static void test_blocks(Test *test, gconstpointer data)
+/* So many members beside Anne, in so many domains. */
+static void add_members(Test *test, unsigned count, unsigned domains)
 {
-    configure(test, "[runner.out]\ninstances = 4\n[transport.relay]\nrecipients_per_transaction = 10");
     g_assert_true(store_begin(test->store, NULL));
-    for (unsigned at = 0; at < 50; at++) {
-        g_autofree char *address = g_strdup_printf("m%02u@example.net", at);
+    for (unsigned at = 0; at < count; at++) {
+        g_autofree char *address = g_strdup_printf("m%03u@D%02u.example.net", at, at % domains);
         g_assert_true(member_add(test->store, "test.example.com", ROLE_MEMBER, address, NULL, NULL, NULL));
     }
     g_assert_true(store_commit(test->store, NULL));
+}
+
+static void test_blocks(Test *test, gconstpointer data)
+{
+    configure(test, "[runner.out]\ninstances = 4\n[transport.relay]\nrecipients_per_transaction = 10");
+    add_members(test, 50, 1);
     put(test, "anne@example.org", TO_POSTING, POST BODY);
     run(test, "in");
     g_autofree char *files = fixture_files(&test->fixture, "out", ".msg");
@@ -730,11 +719,10 @@ static void test_copies(Test *test, gconstpointer data)
                     "unsubscribe_url = https://l.example.com/u/$token");
     g_assert_true(
         member_add(test->store, "test.example.com", ROLE_MEMBER, "bart@example.org", "B\303\251", NULL, NULL));
-    g_assert_true(list_set(test->store, "test.example.com", "personalize", "individual", NULL));
-    g_assert_true(list_set(test->store, "test.example.com", "msg_footer", "for $user_name_or_address\n", NULL));
+    set(test, "personalize", "individual", "msg_footer", "for $user_name_or_address\n", NULL);
     put(test, "anne@example.org", TO_POSTING, POST BODY);
     run(test, "in");
-    g_autoptr(Entry) out = only(test, "out"), archive = only(test, "archive");
+    g_autoptr(Entry) out = fixture_open(&test->fixture, "out"), archive = fixture_open(&test->fixture, "archive");
     assert_body(archive, BODY + 2);
     const char *holes = meta_string(entry_meta(out), KEY_COPIES, NULL);
     g_autoptr(CopyPlan) plan = copy_plan_new(holes, entry_message_length(out), NULL);
@@ -771,9 +759,8 @@ static void test_xverp(Test *test, gconstpointer data)
     configure(test, "[pipeline]\nverp_delivery_interval = 1\n[transport.relay]\nxverp = yes");
     put(test, "anne@example.org", TO_POSTING, POST BODY);
     run(test, "in");
-    g_autoptr(Entry) out = only(test, "out");
-    g_autofree char *to = recipients(out);
-    g_assert_cmpstr(to, ==, "anne@example.org");
+    g_autoptr(Entry) out = fixture_open(&test->fixture, "out");
+    assert_to(out, "anne@example.org");
     g_assert_cmpstr(meta_string(entry_meta(out), KEY_XVERP, ""), ==, "+=");
     g_assert_null(meta_string(entry_meta(out), KEY_COPIES, NULL));
 }
@@ -782,12 +769,7 @@ static void test_xverp(Test *test, gconstpointer data)
 static void test_domains(Test *test, gconstpointer data)
 {
     configure(test, "[runner.out]\ninstances = 4\n[transport.relay]\ntype = mx\n[out]\nrecipients_per_entry = 30");
-    g_assert_true(store_begin(test->store, NULL));
-    for (unsigned at = 0; at < 200; at++) {
-        g_autofree char *address = g_strdup_printf("m%03u@D%02u.example.net", at, at % 40);
-        g_assert_true(member_add(test->store, "test.example.com", ROLE_MEMBER, address, NULL, NULL, NULL));
-    }
-    g_assert_true(store_commit(test->store, NULL));
+    add_members(test, 200, 40);
     put(test, "anne@example.org", TO_POSTING, POST BODY);
     run(test, "in");
     g_autofree char *files = fixture_files(&test->fixture, "out", ".msg");
@@ -820,9 +802,7 @@ static void put_failure(Test *test, const char *address)
     meta_set_string(meta, KEY_ENVELOPE_SENDER, "test-bounces@example.com");
     json_object_set_new(meta, KEY_FAILURES, json_pack("[{ss ss ss}]", "address", address, "status", "5.1.1", "reply",
                                                       "550 5.1.1 unknown user"));
-    Intake intake = {.draft = draft};
-    g_assert_true(intake_store(test->fixture.spool, &intake, 1, false));
-    draft_free(draft);
+    fixture_put(&test->fixture, draft);
 }
 
 /* A letter that asks whether an address still works is mail of our own, and goes by its queue. */
@@ -833,11 +813,9 @@ static void test_probe(Test *test, gconstpointer data)
     put_failure(test, "anne@example.org");
     run(test, "bounces");
     g_assert_cmpuint(fixture_count(&test->fixture, "out", ""), ==, 0);
-    g_autoptr(Entry) probe = only(test, NOTICE_QUEUE);
-    g_autofree char *to = recipients(probe);
-    g_assert_cmpstr(to, ==, "anne@example.org");
-    g_autoptr(GBytes) message = entry_message(probe);
-    g_autofree char *text = g_strndup(g_bytes_get_data(message, NULL), g_bytes_get_size(message));
+    g_autoptr(Entry) probe = fixture_open(&test->fixture, NOTICE_QUEUE);
+    assert_to(probe, "anne@example.org");
+    g_autofree char *text = fixture_text(probe);
     g_assert_null(strstr(text, "Precedence:")); /* "bulk" would not come back */
 }
 

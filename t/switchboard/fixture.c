@@ -32,9 +32,14 @@ static void remove_tree(const char *path)
 
 void fixture_tear_down(Fixture *fixture, gconstpointer data)
 {
+    static const char *const beside[] = {".conf", ".db", ".db-wal", ".db-shm", ".sock"};
     (void)data;
     spool_free(fixture->spool);
     remove_tree(fixture->path);
+    for (size_t i = 0; i < G_N_ELEMENTS(beside); i++) {
+        g_autofree char *path = g_strconcat(fixture->path, beside[i], NULL);
+        g_unlink(path);
+    }
     g_free(fixture->path);
 }
 

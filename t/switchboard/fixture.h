@@ -20,6 +20,7 @@ typedef struct Fixture {
 } Fixture;
 
 void fixture_set_up(Fixture *fixture, gconstpointer data);
+/* Remove the spool, and beside it PATH.conf, the database PATH.db and PATH.sock. */
 void fixture_tear_down(Fixture *fixture, gconstpointer data);
 
 /* Open the spool anew, as a process after a crash does. */

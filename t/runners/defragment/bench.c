@@ -49,11 +49,6 @@ void bench_set_up(Bench *bench, const char *more)
 
 void bench_tear_down(Bench *bench)
 {
-    static const char *const suffixes[] = {".conf", ".db", ".db-wal", ".db-shm"};
-    for (size_t at = 0; at < G_N_ELEMENTS(suffixes); at++) {
-        g_autofree char *path = g_strconcat(bench->fixture.path, suffixes[at], NULL);
-        unlink(path);
-    }
     g_free(bench->config);
     g_free(bench->database);
     fixture_tear_down(&bench->fixture, NULL);
@@ -210,26 +205,13 @@ unsigned bench_count(Bench *bench, const char *queue)
 
 Entry *bench_only(Bench *bench, const char *queue)
 {
-    g_autoptr(GError) error = NULL;
-    g_autofree char *file = fixture_files(&bench->fixture, queue, ".msg");
-    g_test_message("%s: %s", queue, file);
     g_assert_cmpuint(fixture_count(&bench->fixture, queue, ".msg"), ==, 1);
-    Entry *entry = entry_open(spool_queue(bench->fixture.spool, queue, NULL), file, &error);
-    g_assert_no_error(error);
-    return entry;
-}
-
-char *bench_message(Entry *entry)
-{
-    g_autoptr(GBytes) octets = entry_message(entry);
-    size_t length;
-    const char *text = g_bytes_get_data(octets, &length);
-    return g_strndup(text, length);
+    return fixture_open(&bench->fixture, queue);
 }
 
 char *bench_body(Entry *entry)
 {
-    g_autofree char *text = bench_message(entry);
+    g_autofree char *text = fixture_text(entry);
     const char *body = strstr(text, "\r\n\r\n");
     g_assert_nonnull(body);
     return g_strdup(body + 4);

@@ -54,8 +54,7 @@ void bench_work(const Bench *bench);
 unsigned bench_count(Bench *bench, const char *queue);
 /* Return the only entry of a queue; entry_free(). The test fails when there is none, or several. */
 Entry *bench_only(Bench *bench, const char *queue);
-/* Return the message of an entry, or its body alone; g_free(). */
-char *bench_message(Entry *entry);
+/* Return the body of its message; g_free(). */
 char *bench_body(Entry *entry);
 /* Open one more connection to the store; store_free(). */
 Store *bench_store(const Bench *bench);

@@ -101,7 +101,7 @@ static void check(Trial *trial)
         g_assert_cmpuint(bench_count(trial->bench, empty[i]), ==, 0);
     g_assert_cmpuint(bench_count(trial->bench, "in"), ==, 1);
     g_autoptr(Entry) entry = bench_only(trial->bench, "in");
-    g_autofree char *message = bench_message(entry), *body = bench_body(entry);
+    g_autofree char *message = fixture_text(entry), *body = bench_body(entry);
     g_assert_cmpstr(body, ==, "one\r\ntwo\r\n");
     g_assert_nonnull(strstr(message, "\r\nSubject: whole\r\nMessage-ID: <whole@example.org>\r\nContent-Type: "));
 }

@@ -36,7 +36,7 @@ static void assert_left(Bench *bench, unsigned count, const char *left, const ch
         const char *why = meta_string(entry_meta(entry), KEY_LEFT_REASON, "");
         g_test_message("%s", why);
         g_assert_nonnull(strstr(why, reason));
-        g_autofree char *message = bench_message(entry);
+        g_autofree char *message = fixture_text(entry);
         g_assert_nonnull(strstr(message, "message/partial"));
     }
     g_assert_cmpuint(seen, ==, count);
@@ -74,7 +74,7 @@ static void test_header(Bench *bench, gconstpointer data)
     bench_send(bench, "i", 1, 1, ONE);
     bench_work(bench);
     g_autoptr(Entry) entry = bench_only(bench, "in");
-    g_autofree char *message = bench_message(entry);
+    g_autofree char *message = fixture_text(entry);
     g_assert_true(g_str_has_prefix(message, "Received: by lists.example.com (Listrunner, joined from 1 parts) id "));
     g_assert_nonnull(strstr(message, "\r\nFrom: anne@example.org\r\nTo: test@example.com\r\nSubject: whole\r\n"
                                      "Message-ID: <w@example.org>\r\nContent-Type: text/plain\r\n\r\none\r\n"));
@@ -88,7 +88,7 @@ static void test_no_message_id(Bench *bench, gconstpointer data)
     bench_send(bench, "i", 1, 1, "\r\nbody\r\n");
     bench_work(bench);
     g_autoptr(Entry) entry = bench_only(bench, "in");
-    g_autofree char *message = bench_message(entry);
+    g_autofree char *message = fixture_text(entry);
     const char *id = meta_string(entry_meta(entry), KEY_MESSAGE_ID, "");
     g_autofree char *field = g_strdup_printf("\r\nMessage-ID: <%s>\r\n", id);
     g_autofree char *first = g_strdup_printf("Message-ID: <%s>\r\n", id);

@@ -206,11 +206,6 @@ static void set_up(Bench *bench, gconstpointer data)
 static void tear_down(Bench *bench, gconstpointer data)
 {
     (void)data;
-    static const char *const suffixes[] = {".conf", ".db", ".db-wal", ".db-shm"};
-    for (size_t at = 0; at < G_N_ELEMENTS(suffixes); at++) {
-        g_autofree char *path = g_strconcat(bench->fixture.path, suffixes[at], NULL);
-        unlink(path);
-    }
     g_free(bench->config);
     g_free(bench->database);
     fixture_tear_down(&bench->fixture, NULL);
@@ -224,10 +219,9 @@ static void put(Bench *bench, const char *name, const char *text, bool asks)
     if (asks)
         meta_set_bool(meta, KEY_DIGEST_ASK, true);
     g_autoptr(GBytes) octets = g_bytes_new(text, strlen(text));
-    Intake intake = {.draft = draft_new("digest", meta)};
-    draft_add_message(intake.draft, octets);
-    g_assert_true(intake_store(bench->fixture.spool, &intake, 1, false));
-    draft_free(intake.draft);
+    Draft *draft = draft_new("digest", meta);
+    draft_add_message(draft, octets);
+    fixture_put(&bench->fixture, draft);
 }
 
 static void post(Bench *bench, const char *name, int from, int count)

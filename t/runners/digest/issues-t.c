@@ -220,10 +220,8 @@ static void open_issue(ListFrame *frame, const char *hash, const char *host, int
 /* Stores an entry and tells the hash in its name. */
 static void store_as(ListFrame *frame, Draft *draft, char hash[HASH_DIGITS + 1])
 {
-    Intake intake = {.draft = draft};
-    g_assert_true(intake_store(frame->fixture.spool, &intake, 1, false));
     name_hash_format(draft_name(draft)->hash, hash);
-    draft_free(draft);
+    fixture_put(&frame->fixture, draft);
 }
 
 static bool is_open(ListFrame *frame, const char *hash)

@@ -11,28 +11,18 @@
 
 #define MESSAGE "Subject: x\r\n\r\nbare\nline\rends .\r\n.\r\n\xff\x80 and no end"
 
-/* Claim the one entry that is there. */
-static GPtrArray *claim(Inbox *inbox)
-{
-    GPtrArray *all = fixture_claim(inbox);
-    g_ptr_array_set_free_func(all, (GDestroyNotify)entry_free);
-    g_assert_cmpuint(all->len, ==, 1);
-    return all;
-}
-
 /* Store a block for another host and claim it. */
-static GPtrArray *store(Fixture *fixture, Inbox **inbox, const char *const *recipients)
+static Entry *store(Fixture *fixture, Inbox **inbox, const char *const *recipients)
 {
     json_t *meta = json_pack("{ss ss ss si}", META_LIST, "talk.example.com", KEY_HAND_TO, "b.example.com",
                              KEY_HAND_QUEUE, "out", KEY_POST_ID, 7);
-    g_autoptr(Draft) draft = draft_new(HANDOVER_QUEUE, meta);
+    Draft *draft = draft_new(HANDOVER_QUEUE, meta);
     g_autoptr(GBytes) octets = g_bytes_new(MESSAGE, strlen(MESSAGE));
     draft_add_message(draft, octets);
     draft_set_addresses(draft, g_strdupv((char **)recipients));
-    Intake intake = {.draft = draft};
-    g_assert_true(intake_store(fixture->spool, &intake, 1, false));
+    fixture_put(fixture, draft);
     *inbox = fixture_inbox(fixture, HANDOVER_QUEUE);
-    return claim(*inbox);
+    return fixture_claim_one(*inbox);
 }
 
 static GBytes *pack(Entry *entry)
@@ -47,13 +37,13 @@ static void test_whole(Fixture *fixture, gconstpointer data)
     (void)data;
     Inbox *inbox;
     const char *const recipients[] = {"anne@example.org", "b\303\266b@example.net", "cora@example.org", NULL};
-    g_autoptr(GPtrArray) all = store(fixture, &inbox, recipients);
-    Entry *entry = all->pdata[0];
+    g_autoptr(Entry) entry = store(fixture, &inbox, recipients);
     Recipient one;
     g_assert_true(entry_next_recipient(entry, 0, &one));
     g_assert_true(entry_mark(entry, &one.offset, 1, RECIPIENT_DONE, NULL));
     g_autoptr(GBytes) content = pack(entry);
-    g_autoptr(Draft) first = parcel_unpack(content, NULL), second = parcel_unpack(content, NULL);
+    Draft *first = parcel_unpack(content, NULL);
+    g_autoptr(Draft) second = parcel_unpack(content, NULL);
     g_assert_nonnull(first);
     g_assert_nonnull(second);
     const json_t *meta = draft_meta(first);
@@ -66,19 +56,18 @@ static void test_whole(Fixture *fixture, gconstpointer data)
     /* Two copies are told apart by their hashes. */
     g_assert_cmpint(name_hash_compare(draft_name(first)->hash, draft_name(second)->hash), !=, 0);
 
-    Intake intake = {.draft = first};
-    g_assert_true(intake_store(fixture->spool, &intake, 1, false));
-    g_autoptr(GPtrArray) came = claim(inbox);
-    g_autoptr(GBytes) message = entry_message(came->pdata[0]);
+    fixture_put(fixture, first);
+    g_autoptr(Entry) came = fixture_claim_one(inbox);
+    g_autoptr(GBytes) message = entry_message(came);
     g_assert_cmpmem(g_bytes_get_data(message, NULL), g_bytes_get_size(message), MESSAGE, strlen(MESSAGE));
     size_t at = 0;
     for (const char *const *wanted = recipients + 1; *wanted; wanted++, at = one.next) { /* the first is done */
-        g_assert_true(entry_next_recipient(came->pdata[0], at, &one));
+        g_assert_true(entry_next_recipient(came, at, &one));
         g_assert_cmpmem(one.address, one.length, *wanted, strlen(*wanted));
     }
-    g_assert_false(entry_next_recipient(came->pdata[0], at, &one));
-    g_clear_pointer(&came, g_ptr_array_unref);
-    g_clear_pointer(&all, g_ptr_array_unref);
+    g_assert_false(entry_next_recipient(came, at, &one));
+    g_clear_pointer(&came, entry_free);
+    g_clear_pointer(&entry, entry_free);
     inbox_free(inbox);
 }
 
@@ -87,15 +76,15 @@ static void test_size(Fixture *fixture, gconstpointer data)
 {
     (void)data;
     Inbox *inbox;
-    g_autoptr(GPtrArray) all = store(fixture, &inbox, (const char *const[]){"anne@example.org", NULL});
-    g_autoptr(GBytes) content = pack(all->pdata[0]);
+    g_autoptr(Entry) entry = store(fixture, &inbox, (const char *const[]){"anne@example.org", NULL});
+    g_autoptr(GBytes) content = pack(entry);
     gsize plain, length = g_bytes_get_size(content);
     g_autofree char *text = g_strndup(g_bytes_get_data(content, NULL), length);
     g_base64_decode_inplace(text, &plain);
     g_assert_cmpuint(parcel_size(plain), >=, length);
     g_assert_cmpuint(parcel_size(plain), <=, length + 2 * 78);
     g_assert_cmpuint(parcel_size(57 * 100), >=, 78 * 100);
-    g_clear_pointer(&all, g_ptr_array_unref);
+    g_clear_pointer(&entry, entry_free);
     inbox_free(inbox);
 }
 
@@ -105,8 +94,8 @@ static void test_cut(Fixture *fixture, gconstpointer data)
     (void)data;
     Inbox *inbox;
     const char *const recipients[] = {"anne@example.org", NULL};
-    g_autoptr(GPtrArray) all = store(fixture, &inbox, recipients);
-    g_autoptr(GBytes) content = pack(all->pdata[0]);
+    g_autoptr(Entry) entry = store(fixture, &inbox, recipients);
+    g_autoptr(GBytes) content = pack(entry);
     gsize length;
     g_autofree char *text = g_strndup(g_bytes_get_data(content, NULL), g_bytes_get_size(content));
     g_base64_decode_inplace(text, &length);
@@ -120,7 +109,7 @@ static void test_cut(Fixture *fixture, gconstpointer data)
         g_assert_null(parcel_unpack(part, &error));
         g_assert_error(error, FAIL, FAIL_NEVER);
     }
-    g_clear_pointer(&all, g_ptr_array_unref);
+    g_clear_pointer(&entry, entry_free);
     inbox_free(inbox);
 }
 

@@ -80,14 +80,9 @@ static void tear_down(Fixture *fixture, gconstpointer data)
 /* The draft is consumed. */
 static Entry *stored(Fixture *fixture, Draft *draft)
 {
-    const char *queue = draft_queue(draft);
-    g_autoptr(Inbox) inbox = fixture_inbox(fixture, queue);
-    Intake intake = {.draft = draft};
-    g_assert_true(intake_store(fixture->spool, &intake, 1, false));
-    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
-    g_assert_cmpuint(entries->len, ==, 1);
-    draft_free(draft);
-    return entries->pdata[0];
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, draft_queue(draft));
+    fixture_put(fixture, draft);
+    return fixture_claim_one(inbox);
 }
 
 /* A delivery that was made two hours ago, first tried then if said; longer than give_up. Each is alone in its queue. */

@@ -280,47 +280,51 @@ static void keeps_away(void)
     expect_each(site, 200, "accepted", 1);
 }
 
-/* The server takes fewer connections than we would make: the work is done over
- * those, and the others are not tried over and over. */
-static void connection_limit(void)
+/* A sink with these further arguments, which writes its figures to the file that is returned; g_free(). */
+static char *start_counting(Site *site, const char *fault, const char *latency)
 {
-    g_autoptr(Site) site = site_new("concurrency = 10\nrecipients_per_transaction = 10\n");
-    g_autofree char *stats = g_build_filename(site->directory, "stats", NULL);
+    char *stats = g_build_filename(site->directory, "stats", NULL);
     g_autofree char *option = g_strconcat("--stats=", stats, NULL);
-    site_start_sink(site, (const char *[]){option, "--latency=2", "--fault=connect skip=3 do 421 too many", NULL});
-    site_post(site, &(SitePost){.count = 2000});
-    site_start_out(site);
-    site_wait_empty(site);
-    expect_each(site, 2000, "accepted", 1);
+    site_start_sink(site, (const char *[]){option, fault, latency, NULL});
+    return stats;
+}
+
+static unsigned connections_of(const Site *site, const char *stats)
+{
     kill(site->sink, SIGUSR1);
     g_autofree char *text = NULL;
     while (!g_file_get_contents(stats, &text, NULL, NULL))
         g_usleep(5000);
     unsigned connections;
     g_assert_cmpint(sscanf(text, "{\"connections\":%u", &connections), ==, 1);
-    g_assert_cmpuint(connections, <, 60);
+    return connections;
+}
+
+/* The server takes fewer connections than we would make: the work is done over
+ * those, and the others are not tried over and over. */
+static void connection_limit(void)
+{
+    g_autoptr(Site) site = site_new("concurrency = 10\nrecipients_per_transaction = 10\n");
+    g_autofree char *stats = start_counting(site, "--fault=connect skip=3 do 421 too many", "--latency=2");
+    site_post(site, &(SitePost){.count = 2000});
+    site_start_out(site);
+    site_wait_empty(site);
+    expect_each(site, 2000, "accepted", 1);
+    g_assert_cmpuint(connections_of(site, stats), <, 60);
 }
 
 /* "Too many messages in this session" is answered by another connection, not by asking again over the same. */
 static void session_limit(void)
 {
     g_autoptr(Site) site = site_new("concurrency = 1\npipelining = no\n");
-    g_autofree char *stats = g_build_filename(site->directory, "stats", NULL);
-    g_autofree char *option = g_strconcat("--stats=", stats, NULL);
-    site_start_sink(site, (const char *[]){option, "--fault=mail skip=1 times=1 do 451 4.7.1 too many messages in this "
-                                                   "session", NULL});
+    static const char fault[] = "--fault=mail skip=1 times=1 do 451 4.7.1 too many messages in this session";
+    g_autofree char *stats = start_counting(site, fault, NULL);
     for (size_t i = 0; i < 3; i++)
         site_post(site, &(SitePost){.first = i, .count = 1});
     site_start_out(site);
     site_wait_empty(site);
     expect_each(site, 3, "accepted", 1);
-    kill(site->sink, SIGUSR1);
-    g_autofree char *text = NULL;
-    while (!g_file_get_contents(stats, &text, NULL, NULL))
-        g_usleep(5000);
-    unsigned connections;
-    g_assert_cmpint(sscanf(text, "{\"connections\":%u", &connections), ==, 1);
-    g_assert_cmpuint(connections, ==, 3); /* one message each, from then on */
+    g_assert_cmpuint(connections_of(site, stats), ==, 3); /* one message each, from then on */
 }
 
 static void stops(void)

@@ -95,22 +95,19 @@ static void tear_down(World *world, gconstpointer data)
 
 static Entry *claim(World *world, unsigned source)
 {
-    g_autoptr(GPtrArray) claimed = fixture_claim(world->finish.inboxes[source]);
-    g_assert_cmpuint(claimed->len, ==, 1);
-    return claimed->pdata[0];
+    return fixture_claim_one(world->finish.inboxes[source]);
 }
 
 /* An entry of out with this metadata and these recipients, all of which have been tried. */
 static Delivery *exhausted_delivery(World *world, json_t *meta, const char *const *recipients)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(Draft) draft = draft_new("out", meta);
+    Draft *draft = draft_new("out", meta);
     g_autoptr(GBytes) octets = g_bytes_new_static("Subject: x\r\n\r\ny\r\n", 17);
     draft_add_message(draft, octets);
     if (*recipients)
         fixture_add_recipients(draft, recipients);
-    Intake intake = {.draft = draft};
-    g_assert_true(intake_store(world->fixture.spool, &intake, 1, false));
+    fixture_put(&world->fixture, draft);
     Delivery *delivery = delivery_new(claim(world, SOURCE_OUT), SOURCE_OUT, NULL, &error);
     g_assert_no_error(error);
     delivery->chosen = world->relay;
@@ -472,40 +469,31 @@ static void hold_post(PostTest *test, const char *poster, const char *sender, bo
 {
     static const char *const recipients[] = {"anne@example.org", "bob@example.net", NULL};
     g_autoptr(GError) error = NULL;
-    g_autoptr(Draft) draft = NULL;
     json_t *meta = json_object();
     meta_set_integer(meta, META_ARRIVAL, ARRIVAL);
     meta_set_string(meta, META_LIST, "test.example.com");
     meta_set_string(meta, KEY_SENDER, poster);
     meta_set_string(meta, KEY_ENVELOPE_SENDER, sender);
     meta_set_bool(meta, KEY_WARNED, warned);
-    draft = draft_new("out", meta);
+    Draft *draft = draft_new("out", meta);
     g_autoptr(GBytes) octets = g_bytes_new_static("Subject: late\r\n\r\nsecret\r\n", 25);
     draft_add_message(draft, octets);
     fixture_add_recipients(draft, recipients);
     draft_set_due(draft, 1);
-    Intake intake = {.draft = draft};
-    g_assert_true(intake_store(test->fixture.spool, &intake, 1, false));
-    g_autoptr(GPtrArray) claimed = fixture_claim(test->out);
-    g_assert_cmpuint(claimed->len, ==, 1);
+    fixture_put(&test->fixture, draft);
     g_clear_pointer(&test->delivery, delivery_free);
-    test->delivery = delivery_new(claimed->pdata[0], 0, NULL, &error);
+    test->delivery = delivery_new(fixture_claim_one(test->out), 0, NULL, &error);
     g_assert_no_error(error);
 }
 
 /* The letter (consumed) as it lies in the queue in. */
 static char *stored(PostTest *test, Draft *draft, GPtrArray *entries)
 {
-    Intake intake = {.draft = draft};
-    draft_set_due(intake.draft, 1);
-    g_assert_true(intake_store(test->fixture.spool, &intake, 1, false));
-    draft_free(intake.draft);
-    g_autoptr(GPtrArray) claimed = fixture_claim(test->in);
-    g_assert_cmpuint(claimed->len, ==, 1);
-    Entry *entry = claimed->pdata[0];
-    g_autoptr(GBytes) octets = entry_message(entry);
+    draft_set_due(draft, 1);
+    fixture_put(&test->fixture, draft);
+    Entry *entry = fixture_claim_one(test->in);
     g_ptr_array_add(entries, entry);
-    return g_strndup(g_bytes_get_data(octets, NULL), g_bytes_get_size(octets));
+    return fixture_text(entry);
 }
 
 /* The letter after that time. */
