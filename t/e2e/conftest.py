@@ -187,6 +187,16 @@ def instances(request, tmp_path_factory):
 
 
 @pytest.fixture
+def until_end():
+    """until_end(thing) returns it, and closes or else stops it when the test has ended; the last one first."""
+    with contextlib.ExitStack() as stack:
+        def keep(thing):
+            stack.callback(getattr(thing, "close", None) or thing.stop)
+            return thing
+        yield keep
+
+
+@pytest.fixture
 def clock(tmp_path, monkeypatch):
     """Of the instances that are started in this test; to be named before what starts them."""
     let_through(tmp_path)

@@ -565,44 +565,38 @@ def test_killed_at_work_nothing_is_lost_or_done_twice(people):
                    "no letter to be kept")
 
 
-def test_through_postfix(instances):
+def test_through_postfix(instances, until_end):
     """From an MTA and back to one: what a mailbox holds is what a person answers."""
     need(postfix.missing())
-    behind = postfix.behind([ANNE]).start()
-    try:
-        instance = instances(behind.port).start()
-        front = postfix.front(HOST, instance.port).start()
-        try:
-            instance.create_list("test", settings=["send_welcome_message=yes"])
-            box = behind.maildirs / ANNE / "new"
+    behind = until_end(postfix.behind([ANNE]).start())
+    instance = instances(behind.port).start()
+    front = until_end(postfix.front(HOST, instance.port).start())
+    instance.create_list("test", settings=["send_welcome_message=yes"])
+    box = behind.maildirs / ANNE / "new"
 
-            def send(to, octets):
-                with smtplib.SMTP("127.0.0.1", front.port, timeout=60) as client:
-                    client.sendmail(ANNE, [to], octets)
+    def send(to, octets):
+        with smtplib.SMTP("127.0.0.1", front.port, timeout=60) as client:
+            client.sendmail(ANNE, [to], octets)
 
-            def letter(subject):
-                """The mail in the mailbox whose Subject has that, taken out of it."""
-                def look():
-                    for path in box.iterdir() if box.is_dir() else ():
-                        found = email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
-                        if subject in found["Subject"]:
-                            path.unlink()
-                            return found
-                    return None
-                return wait_until(look, 30, lambda: f"'{subject}':\n{behind.log_text()[-2000:]}")
+    def letter(subject):
+        """The mail in the mailbox whose Subject has that, taken out of it."""
+        def look():
+            for path in box.iterdir() if box.is_dir() else ():
+                found = email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
+                if subject in found["Subject"]:
+                    path.unlink()
+                    return found
+            return None
+        return wait_until(look, 30, lambda: f"'{subject}':\n{behind.log_text()[-2000:]}")
 
-            members = People(instance, None).members
-            send(f"test-join@{HOST}", mail(ANNE))
-            asked = letter("Please confirm: join")
-            send(sender_of(asked), mail(ANNE, f"Re: {asked['Subject']}"))
-            letter("Welcome")
-            assert members() == [ANNE]
-            send(f"test-request@{HOST}", mail(ANNE, "unsubscribe"))
-            asked = letter("Please confirm: leave")
-            send(f"test-request@{HOST}", mail(ANNE, "Re: hello", f"confirm {token(asked)}\n> quoted\n"))
-            letter("left")
-            assert members() == []
-        finally:
-            front.close()
-    finally:
-        behind.close()
+    members = People(instance, None).members
+    send(f"test-join@{HOST}", mail(ANNE))
+    asked = letter("Please confirm: join")
+    send(sender_of(asked), mail(ANNE, f"Re: {asked['Subject']}"))
+    letter("Welcome")
+    assert members() == [ANNE]
+    send(f"test-request@{HOST}", mail(ANNE, "unsubscribe"))
+    asked = letter("Please confirm: leave")
+    send(f"test-request@{HOST}", mail(ANNE, "Re: hello", f"confirm {token(asked)}\n> quoted\n"))
+    letter("left")
+    assert members() == []

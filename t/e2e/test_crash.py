@@ -129,19 +129,16 @@ def test_backlog_of_single_copies(instances, sinks):
     assert repeats <= kills * sessions * flight
 
 
-def test_through_postfix(instances, mails):
+def test_through_postfix(instances, mails, until_end):
     need(postfix.missing())
-    chain = Chain(instances, settings=SETTINGS)
-    try:
-        some = mails[:200]
-        sender = threading.Thread(target=chain.send, args=[some, 0.02], daemon=True)
-        sender.start()
-        killer = Killer(chain.instance, SEED, 0.1)
-        killer.while_alive(sender, 0.2, 25)
-        sender.join()
-        chain.instance.wait_ready()
-        chain.wait(len(some) * len(MEMBERS), 90)
-        copies = [(message_id(octets), member) for member, box in chain.boxes() for octets in box]
-        judge(copies, some, killer, 0)
-    finally:
-        chain.close()
+    chain = until_end(Chain(instances, settings=SETTINGS))
+    some = mails[:200]
+    sender = threading.Thread(target=chain.send, args=[some, 0.02], daemon=True)
+    sender.start()
+    killer = Killer(chain.instance, SEED, 0.1)
+    killer.while_alive(sender, 0.2, 25)
+    sender.join()
+    chain.instance.wait_ready()
+    chain.wait(len(some) * len(MEMBERS), 90)
+    copies = [(message_id(octets), member) for member, box in chain.boxes() for octets in box]
+    judge(copies, some, killer, 0)

@@ -219,7 +219,7 @@ def test_the_page_is_sent_anew(site, sink):
     connection.close()
 
 
-def test_an_operator_sees_and_mends_in_a_browser(instances, sink, tmp_path):
+def test_an_operator_sees_and_mends_in_a_browser(instances, sink, tmp_path, until_end):
     """The page changes by itself with what it shows; a destination that was suspended is found and resumed. Nothing is
     wider than the screen of a phone."""
     if not shutil.which("chromedriver"):
@@ -228,16 +228,13 @@ def test_an_operator_sees_and_mends_in_a_browser(instances, sink, tmp_path):
     site = make_site(instances, sink, **{"site": {"web_url": f"http://{listen}"}, "runner.web": {"listen": listen}})
     site.create_list("cats", [ANNE])
     operator(site, OPAL)
-    browser = Browser(tmp_path, f"http://{listen}", width=360)
-    try:
-        browser.be(Person(site, sink, OPAL))
-        browser.open(PAGE)
-        assert "The site" in browser.text and "suspended" not in browser.text
-        site.cli("dest", "suspend", "relay")
-        wait_until(lambda: "suspended" in browser.text, 60, lambda: browser.text)
-        assert browser.fits()
-        browser.submit("resume")
-        wait_until(lambda: "The order was given" in browser.text and "suspended" not in browser.text, 60,
-                   lambda: browser.text)
-    finally:
-        browser.close()
+    browser = until_end(Browser(tmp_path, f"http://{listen}", width=360))
+    browser.be(Person(site, sink, OPAL))
+    browser.open(PAGE)
+    assert "The site" in browser.text and "suspended" not in browser.text
+    site.cli("dest", "suspend", "relay")
+    wait_until(lambda: "suspended" in browser.text, 60, lambda: browser.text)
+    assert browser.fits()
+    browser.submit("resume")
+    wait_until(lambda: "The order was given" in browser.text and "suspended" not in browser.text, 60,
+               lambda: browser.text)

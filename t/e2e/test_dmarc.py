@@ -147,7 +147,7 @@ def test_wait_for_the_dns(instances, sink, dns):
     assert "via Test" in str(copies(sink)["waiting"]["From"])
 
 
-def test_a_signature_that_holds_keeps_the_author(instances, sinks, tmp_path):
+def test_a_signature_that_holds_keeps_the_author(instances, sinks, tmp_path, until_end):
     """dmarc_keep_signed: what the author's domain signed and nobody changed needs no other From; all else does."""
     key = tmp_path / "key.pem"
     subprocess.run(["openssl", "genpkey", "-out", key, "-algorithm", "rsa", "-pkeyopt", "rsa_keygen_bits:1024"],
@@ -156,43 +156,40 @@ def test_a_signature_that_holds_keeps_the_author(instances, sinks, tmp_path):
                             capture_output=True).stdout
     record = f"v=DKIM1; k=rsa; p={base64.b64encode(public).decode()}"
     line = f's._domainkey IN TXT "{record[:200]}" "{record[200:]}"\n'
-    name_server = Dns({"signed.test": '_dmarc IN TXT "v=DMARC1; p=reject"\n' + line,
+    name_server = until_end(Dns({"signed.test": '_dmarc IN TXT "v=DMARC1; p=reject"\n' + line,
                        "strict.test": '_dmarc IN TXT "v=DMARC1; p=reject; adkim=s"\n' + line,
-                       "test": "signed IN NS ns\nstrict IN NS ns\n"}).start()
-    try:
-        sink = sinks()
-        instance = instances(sink.port, settings={"dns": {"servers": name_server.server, "timeout": "20s"}}).start()
-        common = ["dmarc_mitigate_action=munge_from", "default_nonmember_action=defer", "dmarc_keep_signed=yes"]
-        plain = instance.create_list("plain", members=["bart@example.org"], settings=[*common, "subject_prefix="])
-        prefix = instance.create_list("prefix", members=["bart@example.org"], settings=common)
-        footer = instance.create_list("footer", members=["bart@example.org"],
-                                      settings=[*common, "subject_prefix=", "msg_footer=the end\n"])
-        template = instance.create_list("template", members=["bart@example.org"],
-                                        settings=[*common, "subject_prefix="])
-        instance.cli("template", "set", "--list", template, "list:member:regular:footer", input="the end\n")
-        for address, subject in ((plain, "whole"), (prefix, "prefixed"), (footer, "footed"), (plain, "broken"),
-                                 (template, "templated"), (plain, "sha1")):
-            mail = MAIL.format(domain="signed.test", list=address, subject=subject).encode()
-            signature = dkim.sign(mail, b"s", b"signed.test", key.read_bytes(), include_headers=[b"from", b"subject"],
-                                  signature_algorithm=b"rsa-sha1" if subject == "sha1" else b"rsa-sha256")
-            mail = mail.replace(b"body", b"else") if subject == "broken" else mail
-            instance.lmtp_send(signature + mail, address, sender="anne@signed.test")
-        for domain in ("mail.signed.test", "mail.strict.test", "strict.test"):
-            mail = MAIL.format(domain=domain, list=plain, subject=domain).encode()
-            signer = domain.removeprefix("mail.").encode()
-            mail = dkim.sign(mail, b"s", signer, key.read_bytes(), include_headers=[b"from", b"subject"]) + mail
-            instance.lmtp_send(mail, plain, sender=f"anne@{domain}")
-        send(instance, plain, "signed.test", "unsigned")
-        instance.wait_idle()
-        found = copies(sink)
-        kept = {subject: "via" not in str(message["From"]) for subject, message in found.items()}
-        assert kept == {"whole": True, "prefixed": False, "footed": False, "broken": False, "templated": False,
-                        "sha1": False, "unsigned": False, "mail.signed.test": True, "mail.strict.test": False,
-                        "strict.test": True}
-        octets = next(one.octets for one in sink.transactions() if b"whole" in one.octets)
-        assert dkim.verify(octets, dnsfunc=lambda name, timeout=5: record.encode())
-    finally:
-        name_server.stop()
+                       "test": "signed IN NS ns\nstrict IN NS ns\n"}).start())
+    sink = sinks()
+    instance = instances(sink.port, settings={"dns": {"servers": name_server.server, "timeout": "20s"}}).start()
+    common = ["dmarc_mitigate_action=munge_from", "default_nonmember_action=defer", "dmarc_keep_signed=yes"]
+    plain = instance.create_list("plain", members=["bart@example.org"], settings=[*common, "subject_prefix="])
+    prefix = instance.create_list("prefix", members=["bart@example.org"], settings=common)
+    footer = instance.create_list("footer", members=["bart@example.org"],
+                                  settings=[*common, "subject_prefix=", "msg_footer=the end\n"])
+    template = instance.create_list("template", members=["bart@example.org"],
+                                    settings=[*common, "subject_prefix="])
+    instance.cli("template", "set", "--list", template, "list:member:regular:footer", input="the end\n")
+    for address, subject in ((plain, "whole"), (prefix, "prefixed"), (footer, "footed"), (plain, "broken"),
+                             (template, "templated"), (plain, "sha1")):
+        mail = MAIL.format(domain="signed.test", list=address, subject=subject).encode()
+        signature = dkim.sign(mail, b"s", b"signed.test", key.read_bytes(), include_headers=[b"from", b"subject"],
+                              signature_algorithm=b"rsa-sha1" if subject == "sha1" else b"rsa-sha256")
+        mail = mail.replace(b"body", b"else") if subject == "broken" else mail
+        instance.lmtp_send(signature + mail, address, sender="anne@signed.test")
+    for domain in ("mail.signed.test", "mail.strict.test", "strict.test"):
+        mail = MAIL.format(domain=domain, list=plain, subject=domain).encode()
+        signer = domain.removeprefix("mail.").encode()
+        mail = dkim.sign(mail, b"s", signer, key.read_bytes(), include_headers=[b"from", b"subject"]) + mail
+        instance.lmtp_send(mail, plain, sender=f"anne@{domain}")
+    send(instance, plain, "signed.test", "unsigned")
+    instance.wait_idle()
+    found = copies(sink)
+    kept = {subject: "via" not in str(message["From"]) for subject, message in found.items()}
+    assert kept == {"whole": True, "prefixed": False, "footed": False, "broken": False, "templated": False,
+                    "sha1": False, "unsigned": False, "mail.signed.test": True, "mail.strict.test": False,
+                    "strict.test": True}
+    octets = next(one.octets for one in sink.transactions() if b"whole" in one.octets)
+    assert dkim.verify(octets, dnsfunc=lambda name, timeout=5: record.encode())
 
 
 class Nonsense:

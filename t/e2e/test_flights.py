@@ -253,14 +253,11 @@ def test_default_toward_a_near_relay(instances, sinks):
     assert relay["flights"] == 0 or within < whole / 2, relay  # a machine that busy makes any relay slow
 
 
-def test_default_toward_mail_hosts(instances, sinks):
+def test_default_toward_mail_hosts(instances, sinks, until_end):
     sink = sinks(options=["--latency", "20"])
-    dns = Dns({"members.test": "@ IN MX 10 mx\nmx IN A 127.0.0.1\n"}).start()
-    try:
-        keys = {"type": "mx", "port": sink.port, "host": None, "tls_level": "none", "name_servers": dns.server}
-        assert send_to_sink(instances, sink, **keys)["flights"] == 0
-        other = sinks(options=["--latency", "20"])
-        keys |= {"port": other.port, "pipelined_transactions": "4"}
-        assert send_to_sink(instances, other, **keys)["flights"] > 10
-    finally:
-        dns.stop()
+    dns = until_end(Dns({"members.test": "@ IN MX 10 mx\nmx IN A 127.0.0.1\n"}).start())
+    keys = {"type": "mx", "port": sink.port, "host": None, "tls_level": "none", "name_servers": dns.server}
+    assert send_to_sink(instances, sink, **keys)["flights"] == 0
+    other = sinks(options=["--latency", "20"])
+    keys |= {"port": other.port, "pipelined_transactions": "4"}
+    assert send_to_sink(instances, other, **keys)["flights"] > 10

@@ -119,18 +119,15 @@ class World:
 
 
 @pytest.fixture
-def world(clock, instances):
+def world(clock, instances, until_end):
     need(postfix.missing())
-    made = World(instances, clock)
-    try:
-        made.behind.start()
-        made.front.start()
-        made.instance.start()
-        clock.begin_day()  # vacations and bounces go by days
-        made.instance.create_list("test", [BOB], owner=OLGA, settings=WISHES)
-        yield made
-    finally:
-        made.close()
+    made = until_end(World(instances, clock))
+    made.behind.start()
+    made.front.start()
+    made.instance.start()
+    clock.begin_day()  # vacations and bounces go by days
+    made.instance.create_list("test", [BOB], owner=OLGA, settings=WISHES)
+    yield made
 
 
 def invited(world):

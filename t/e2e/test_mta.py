@@ -17,7 +17,7 @@ SUFFIXES = ("", "-owner", "-bounces", "-join", "-leave", "-subscribe", "-unsubsc
 
 
 @pytest.fixture
-def world(instances):
+def world(instances, until_end):
     """An instance with the runner mta, and a Postfix in front of it with README's lines."""
     need(postfix.missing())
     instance = instances(free_port(), settings={
@@ -25,18 +25,15 @@ def world(instances):
         "runner.mta": {"start": "yes", "listen": f"127.0.0.1:{free_port()}"}}).start()
     instance.mta_port = int(instance.sections["runner.mta"]["listen"].rpartition(":")[2])
     maps = f"socketmap:inet:127.0.0.1:{instance.mta_port}"
-    front = postfix.Postfix("front", {
+    front = until_end(postfix.Postfix("front", {
         "relay_domains": f"{maps}:domains", "relay_recipient_maps": f"{maps}:recipients",
         "transport_maps": f"inline:{{ {{ {HOST} = lmtp:[127.0.0.1]:{instance.port} }} "
                           f"{{ alias.example.com = lmtp:[127.0.0.1]:{instance.port} }} }}",
         "virtual_alias_maps": f"{maps}:aliases",
         "max_use": "1",  # an smtpd remembers for 100 connections that a look-up failed
-        "default_transport": "error:only lists are served here"})
-    try:
-        front.start()
-        yield instance, front
-    finally:
-        front.close()
+        "default_transport": "error:only lists are served here"}))
+    front.start()
+    yield instance, front
 
 
 def rcpt(front, *addresses):
@@ -213,7 +210,7 @@ def test_mail_for_the_site_that_cannot_be_delivered_goes_back(instances, sinks):
 
 
 @pytest.mark.xdist_group("peers")  # exim is unpacked once
-def test_exim(instances, sink):
+def test_exim(instances, sink, until_end):
     """The lines of the manual: each address of a list is taken and comes to us as it was; strangers are refused."""
     need(exim.missing())
     instance = instances(sink.port, settings={"site": {"site_owner": OWNER}})
@@ -223,21 +220,18 @@ def test_exim(instances, sink):
     instance.create_list("talk", ["anne@example.org"], settings=["subscription_policy=open"])
     wait_until(lambda: (place / "recipients").exists() and "talk-owner" in (place / "recipients").read_text(), 20,
                "the files")
-    front = exim.Front(place, instance.port, sink.port)
-    try:
-        front.start()
-        codes = rcpt(front, *(f"talk{suffix}@{HOST}" for suffix in SUFFIXES), f"postmaster@{HOST}")
-        assert set(codes) == {250}, front.log_text()
-        strangers = (f"nobody@{HOST}", f"talk-nothing@{HOST}", f"talks+x@{HOST}", "anne@example.net")
-        assert rcpt(front, *strangers) == [550] * 4
-        with smtplib.SMTP("127.0.0.1", front.port, timeout=120) as client:
-            for number, to in enumerate((f"talk@{HOST}", f"talk-bounces+anne=example.org@{HOST}", f"postmaster@{HOST}",
-                                         f"talk-join+digest@{HOST}")):
-                client.sendmail("bert@example.org", [to], f"From: bert@example.org\r\nTo: {to}\r\nSubject: one\r\n"
-                                f"Message-ID: <{number}@example.org>\r\n\r\nHello\r\n".encode())
-        wait_until(lambda: {address for t in sink.transactions() for address in t.to} == {
-            "anne@example.org", OWNER, "bert@example.org"}, 30, lambda: front.log_text()[-2000:])
-        wait_until(lambda: "to=bounces" in instance.log_text(), 30, "the bounce")
-        wait_until(lambda: f"talk-bounces+anne=example.org@{HOST}" in front.log_text(), 30, "Exim's line of it")
-    finally:
-        front.close()
+    front = until_end(exim.Front(place, instance.port, sink.port))
+    front.start()
+    codes = rcpt(front, *(f"talk{suffix}@{HOST}" for suffix in SUFFIXES), f"postmaster@{HOST}")
+    assert set(codes) == {250}, front.log_text()
+    strangers = (f"nobody@{HOST}", f"talk-nothing@{HOST}", f"talks+x@{HOST}", "anne@example.net")
+    assert rcpt(front, *strangers) == [550] * 4
+    with smtplib.SMTP("127.0.0.1", front.port, timeout=120) as client:
+        for number, to in enumerate((f"talk@{HOST}", f"talk-bounces+anne=example.org@{HOST}", f"postmaster@{HOST}",
+                                     f"talk-join+digest@{HOST}")):
+            client.sendmail("bert@example.org", [to], f"From: bert@example.org\r\nTo: {to}\r\nSubject: one\r\n"
+                            f"Message-ID: <{number}@example.org>\r\n\r\nHello\r\n".encode())
+    wait_until(lambda: {address for t in sink.transactions() for address in t.to} == {
+        "anne@example.org", OWNER, "bert@example.org"}, 30, lambda: front.log_text()[-2000:])
+    wait_until(lambda: "to=bounces" in instance.log_text(), 30, "the bounce")
+    wait_until(lambda: f"talk-bounces+anne=example.org@{HOST}" in front.log_text(), 30, "Exim's line of it")

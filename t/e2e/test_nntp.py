@@ -22,19 +22,16 @@ ARTICLE = ("From: Bart <bart@example.org>\nNewsgroups: {group}\nSubject: {subjec
 
 
 @pytest.fixture
-def server(tmp_path):
+def server(tmp_path, until_end):
     tmp_path.chmod(0o755)
-    made = news.Inn(Authority(tmp_path / "authority").certify("localhost"))
+    made = until_end(news.Inn(Authority(tmp_path / "authority").certify("localhost")))
     made.authority = tmp_path / "authority" / "hosts-ca.crt"
     made.authority.chmod(0o644)
     for path in tmp_path.parents:
         if str(path).startswith(os.environ.get("TMPDIR", "/tmp")):
             path.chmod(path.stat().st_mode | 0o055)
     (tmp_path / "authority").chmod(0o755)
-    try:
-        yield made.start()
-    finally:
-        made.close()
+    yield made.start()
 
 
 def start(instances, sink, server, **more):

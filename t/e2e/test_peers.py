@@ -52,23 +52,19 @@ def authority(tmp_path):
 
 
 @pytest.fixture
-def peers(authority):
+def peers(authority, until_end):
     need(postfix.missing() or dovecot.missing())
     certificate = authority.certify("127.0.0.1")
-    lmtp = dovecot.Dovecot(certificate, USER, PASSWORD)
-    smtp = postfix.behind(["one@postfix.example", "two@postfix.example"], {
+    lmtp = until_end(dovecot.Dovecot(certificate, USER, PASSWORD))
+    smtp = until_end(postfix.behind(["one@postfix.example", "two@postfix.example"], {
         "smtpd_tls_chain_files": certificate, "smtpd_tls_security_level": "encrypt", "smtpd_tls_auth_only": "yes",
         "smtpd_sasl_auth_enable": "yes", "smtpd_sasl_type": "dovecot", "smtpd_sasl_path": f"{lmtp.top}/auth",
         "smtpd_sasl_security_options": "noanonymous", "mynetworks": "192.0.2.1/32",
         "smtpd_recipient_restrictions": "permit_sasl_authenticated, reject",
-        "smtpd_relay_restrictions": "permit_sasl_authenticated, reject", "smtpd_tls_loglevel": "1"})
+        "smtpd_relay_restrictions": "permit_sasl_authenticated, reject", "smtpd_tls_loglevel": "1"}))
     lmtp.start()
-    try:
-        smtp.start()
-        yield smtp, lmtp
-    finally:
-        smtp.close()
-        lmtp.close()
+    smtp.start()
+    yield smtp, lmtp
 
 
 def arrived(maildirs, member):
@@ -106,31 +102,28 @@ def test_mail_arrives_as_it_was_sent(instances, authority, peers, mails):
 
 
 @pytest.mark.parametrize("chunking", [True, False])
-def test_exim(instances, authority, mails, chunking):
+def test_exim(instances, authority, mails, chunking, until_end):
     need(exim.missing())
     members = [f"{name}@exim.example" for name in ("one", "two", "a+b=c")]
-    server = exim.Exim(authority.certify("127.0.0.1"), members, chunking)
-    try:
-        server.start()
-        instance = instances(server.port, settings={
-            "out": {"minimal_backoff_time": "1s", "maximal_backoff_time": "2s"},
-            "transport.relay": {"host": "127.0.0.1", "tls_level": "verify", "tls_ca_file": authority.file}}).start()
-        address = instance.create_list("test", [*members, "stranger@other.example"])
-        instance.lmtp_send_all(mails, address)
-        instance.wait_idle(90)
-        wanted = Counter(body_sha(mail.octets) for mail in mails)
-        for member in members:
-            wait_until(lambda: sum(arrived(server.maildirs, member).values()) >= len(mails), 60,
-                       lambda: f"{len(mails)} mails for {member}: {server.log_text()[-1500:]}")
-            assert arrived(server.maildirs, member) == wanted, member
-        log = instance.log_text()
-        assert re.search(rf"TLS with 127\.0\.0\.1\[127\.0\.0\.1\]:{server.port}: TLSv1\.3 .* verified", log)
-        strangers = re.findall(r"to=<stranger@other\.example> .* status=(\w+)", log)
-        assert strangers and set(strangers) == {"bounced"}
-        # Exim's mark of mail that came by BDAT.
-        wait_until(lambda: (" K S=" in server.log_text()) == chunking, 30, server.log_text)
-    finally:
-        server.close()
+    server = until_end(exim.Exim(authority.certify("127.0.0.1"), members, chunking))
+    server.start()
+    instance = instances(server.port, settings={
+        "out": {"minimal_backoff_time": "1s", "maximal_backoff_time": "2s"},
+        "transport.relay": {"host": "127.0.0.1", "tls_level": "verify", "tls_ca_file": authority.file}}).start()
+    address = instance.create_list("test", [*members, "stranger@other.example"])
+    instance.lmtp_send_all(mails, address)
+    instance.wait_idle(90)
+    wanted = Counter(body_sha(mail.octets) for mail in mails)
+    for member in members:
+        wait_until(lambda: sum(arrived(server.maildirs, member).values()) >= len(mails), 60,
+                   lambda: f"{len(mails)} mails for {member}: {server.log_text()[-1500:]}")
+        assert arrived(server.maildirs, member) == wanted, member
+    log = instance.log_text()
+    assert re.search(rf"TLS with 127\.0\.0\.1\[127\.0\.0\.1\]:{server.port}: TLSv1\.3 .* verified", log)
+    strangers = re.findall(r"to=<stranger@other\.example> .* status=(\w+)", log)
+    assert strangers and set(strangers) == {"bounced"}
+    # Exim's mark of mail that came by BDAT.
+    wait_until(lambda: (" K S=" in server.log_text()) == chunking, 30, server.log_text)
 
 
 def deliver_in_flights(instances, server, members, strange, **keys):
@@ -155,26 +148,20 @@ def deliver_in_flights(instances, server, members, strange, **keys):
     assert relay["flights"] >= 3, relay
 
 
-def test_flights_into_postfix(instances):
+def test_flights_into_postfix(instances, until_end):
     need(postfix.missing())
     members = [f"{name}@postfix.example" for name in "bdfhjklmnop"]
-    smtp = postfix.behind(members)
-    try:
-        smtp.start()
-        deliver_in_flights(instances, smtp, members, "postfix.example")
-    finally:
-        smtp.close()
+    smtp = until_end(postfix.behind(members))
+    smtp.start()
+    deliver_in_flights(instances, smtp, members, "postfix.example")
 
 
-def test_flights_into_exim(instances, authority):
+def test_flights_into_exim(instances, authority, until_end):
     need(exim.missing())
     members = [f"{name}@exim.example" for name in "bdfhjklmnop"]
-    server = exim.Exim(authority.certify("127.0.0.1"), members, True)
-    try:
-        server.start()
-        deliver_in_flights(instances, server, members, "other.example", tls_level="require")
-    finally:
-        server.close()
+    server = until_end(exim.Exim(authority.certify("127.0.0.1"), members, True))
+    server.start()
+    deliver_in_flights(instances, server, members, "other.example", tls_level="require")
 
 
 @pytest.mark.parametrize("mechanism", ["plain", "login", "scram-sha-1"])
@@ -207,27 +194,24 @@ def test_wrong_password_waits(instances, authority, peers):
 
 
 @pytest.mark.parametrize("delimiter", ["+", "-"])
-def test_postfix_makes_the_senders(instances, delimiter):
+def test_postfix_makes_the_senders(instances, delimiter, until_end):
     """XVERP: one transaction for all, and each copy has a sender that names its recipient, in the list's own form."""
     need(postfix.missing())
     members = ["one@postfix.example", "two.b@postfix.example"]
-    smtp = postfix.behind(members, {"smtpd_authorized_verp_clients": "127.0.0.0/8"})
-    try:
-        smtp.start()
-        instance = instances(smtp.port, settings={
-            "pipeline": {"verp_delivery_interval": "1"}, "lmtp": {"verp_delimiter": delimiter},
-            "transport.relay": {"xverp": "yes"}}).start()
-        address = instance.create_list("test", members)
-        mail = corpus.sample_thread()[0]
-        instance.lmtp_send(mail.octets, address)
-        instance.wait_idle()
-        for member in members:
-            wait_until(lambda: arrived(smtp.maildirs, member) == Counter([body_sha(mail.octets)]), 30, smtp.log_text)
-            (path,) = (smtp.maildirs / member).glob("new/*")
-            user, domain = member.split("@")
-            sender = f"test-bounces{delimiter}{user}={domain}@{address.partition('@')[2]}"
-            assert f"Return-Path: <{sender}>" in path.read_text(errors="replace"), member
-            assert instance.lmtp().sendmail("", [sender], b"Subject: back\r\n\r\nno\r\n") == {}
-        assert len(set(re.findall(r"relay=\S+( conn_use=\d+)? .*status=sent \((.*)\)", instance.log_text()))) == 1
-    finally:
-        smtp.close()
+    smtp = until_end(postfix.behind(members, {"smtpd_authorized_verp_clients": "127.0.0.0/8"}))
+    smtp.start()
+    instance = instances(smtp.port, settings={
+        "pipeline": {"verp_delivery_interval": "1"}, "lmtp": {"verp_delimiter": delimiter},
+        "transport.relay": {"xverp": "yes"}}).start()
+    address = instance.create_list("test", members)
+    mail = corpus.sample_thread()[0]
+    instance.lmtp_send(mail.octets, address)
+    instance.wait_idle()
+    for member in members:
+        wait_until(lambda: arrived(smtp.maildirs, member) == Counter([body_sha(mail.octets)]), 30, smtp.log_text)
+        (path,) = (smtp.maildirs / member).glob("new/*")
+        user, domain = member.split("@")
+        sender = f"test-bounces{delimiter}{user}={domain}@{address.partition('@')[2]}"
+        assert f"Return-Path: <{sender}>" in path.read_text(errors="replace"), member
+        assert instance.lmtp().sendmail("", [sender], b"Subject: back\r\n\r\nno\r\n") == {}
+    assert len(set(re.findall(r"relay=\S+( conn_use=\d+)? .*status=sent \((.*)\)", instance.log_text()))) == 1

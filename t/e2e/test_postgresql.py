@@ -139,25 +139,22 @@ def test_the_server_stands_still(site, sink, server):
     assert workers(site) == started
 
 
-def test_a_door_opens_while_the_server_stands_still(instances, sink, server):
+def test_a_door_opens_while_the_server_stands_still(instances, sink, server, until_end):
     """The server takes the connection of a door that starts, says who it is, and then answers nothing. The door gives
     up, says 451, and asks again later."""
-    proxy = TurnCounter(server.port)
-    try:
-        instance = instances(sink.port)
-        instance.set({"store": {"path": None, "driver": "postgresql", "url": server.url("site", port=proxy.port)}})
-        instance.create_list("talk", members=[ANNE, BOB])
-        instance.start()
-        assert answer(instance, "talk") == 250
-        door, = instance.pids("lmtp")
-        proxy.swallowed = "MAX(number)"
-        os.kill(door, signal.SIGKILL)
-        wait_until(lambda: not os.path.exists(f"/proc/{door}"), 60, "the door to have ended")
-        assert answer(instance, "talk") == 451
-        proxy.swallowed = None
-        wait_until(lambda: answer(instance, "talk") == 250, 120, "the door to know again")
-    finally:
-        proxy.stop()
+    proxy = until_end(TurnCounter(server.port))
+    instance = instances(sink.port)
+    instance.set({"store": {"path": None, "driver": "postgresql", "url": server.url("site", port=proxy.port)}})
+    instance.create_list("talk", members=[ANNE, BOB])
+    instance.start()
+    assert answer(instance, "talk") == 250
+    door, = instance.pids("lmtp")
+    proxy.swallowed = "MAX(number)"
+    os.kill(door, signal.SIGKILL)
+    wait_until(lambda: not os.path.exists(f"/proc/{door}"), 60, "the door to have ended")
+    assert answer(instance, "talk") == 451
+    proxy.swallowed = None
+    wait_until(lambda: answer(instance, "talk") == 250, 120, "the door to know again")
 
 
 def test_poolers_before_primary_and_standby(instances, sink, server):
@@ -291,22 +288,19 @@ def test_connections_are_cut_at_any_moment(instances, sink, server):
     assert instance.set_aside() == []
 
 
-def test_behind_a_pooler(instances, sink, server):
+def test_behind_a_pooler(instances, sink, server, until_end):
     """PgBouncer gives each transaction another process of the server."""
-    pooler = postgresql.Pooler(server)
-    try:
-        instance = instances(sink.port)
-        instance.set({"store": {"path": None, "driver": "postgresql", "url": server.url(port=pooler.port)}})
-        instance.create_list("talk", members=[ANNE, BOB])
-        instance.start()
-        subjects = [f"{number:02}" for number in range(30)]
-        for subject in subjects:
-            send(instance, subject)
-        assert_all_came(instance, sink, subjects)
-        instance.cli("member", "add", f"talk@{HOST}", "carl@example.org")
-        assert "carl@example.org" in instance.cli("member", "ls", f"talk@{HOST}")
-    finally:
-        pooler.stop()
+    pooler = until_end(postgresql.Pooler(server))
+    instance = instances(sink.port)
+    instance.set({"store": {"path": None, "driver": "postgresql", "url": server.url(port=pooler.port)}})
+    instance.create_list("talk", members=[ANNE, BOB])
+    instance.start()
+    subjects = [f"{number:02}" for number in range(30)]
+    for subject in subjects:
+        send(instance, subject)
+    assert_all_came(instance, sink, subjects)
+    instance.cli("member", "add", f"talk@{HOST}", "carl@example.org")
+    assert "carl@example.org" in instance.cli("member", "ls", f"talk@{HOST}")
 
 
 def test_moves_there_and_back(instances, sink, server):

@@ -191,18 +191,15 @@ def test_an_order_before_the_hosts_are_known(instances, limited, dns):
 
 
 @pytest.mark.main
-def test_many_destinations_away(instances):
+def test_many_destinations_away(instances, until_end):
     """A post to 40 domains, none of which can be reached, waits as one entry and not as 40."""
     zone = "".join(f"d{number} IN MX 10 mx{number}\nmx{number} IN A 127.0.0.1\n" for number in range(40))
-    names = Dns({"s.test": zone}).start()
-    try:
-        instance = instances(free_port(), settings={"transport.relay": {**DIRECT, "port": free_port()},
-                                                    "dns": {"servers": names.server}}).start()
-        send(instance, instance.create_list("test", [f"m@d{number}.s.test" for number in range(40)]))
-        wait_until(lambda: instance.files("retry")["retry"] and not instance.files("out")["out"], 20, "them to wait")
-        assert len(instance.files("retry")["retry"]) == 1
-    finally:
-        names.stop()
+    names = until_end(Dns({"s.test": zone}).start())
+    instance = instances(free_port(), settings={"transport.relay": {**DIRECT, "port": free_port()},
+                                                "dns": {"servers": names.server}}).start()
+    send(instance, instance.create_list("test", [f"m@d{number}.s.test" for number in range(40)]))
+    wait_until(lambda: instance.files("retry")["retry"] and not instance.files("out")["out"], 20, "them to wait")
+    assert len(instance.files("retry")["retry"]) == 1
 
 
 @pytest.mark.main
@@ -217,28 +214,25 @@ def test_what_waits_ends(instances):
 
 
 @pytest.mark.parametrize("dead, told", [(40, True), (39, False), (2, True)])
-def test_who_reached_nobody_by_domain(instances, limited, dead, told):
+def test_who_reached_nobody_by_domain(instances, limited, dead, told, until_end):
     """Each of four instances has the mail of some domains, or of none: that a post reached nobody is told once; not
     where one of forty members got it."""
     zone = "".join(f"d{number} IN MX 10 mx\n" for number in range(40)) + "mx IN A 127.0.0.1\n"
     server = limited()
-    names = Dns({"s.test": zone}).start()
-    try:
-        instance = instances(server.port, settings={
-            "transport.relay": {**DIRECT, "port": server.port}, "dns": {"servers": names.server}, "out": SOON,
-            "runner.out": {"instances": 4}}).start()
-        members = [f"{'dead' if number < dead else 'm'}{number}@d{number}.s.test"
-                   for number in range(40 if dead > 2 else 2)]
-        address = instance.create_list("test", members, settings=["default_nonmember_action=accept"])
-        send(instance, address)
-        wait_until(lambda: len(set(re.findall(r"queue=bounces address=<(dead[^>]*)>", instance.log_text()))) == dead,
-                   60, "all bounces to be counted")
-        wait_until(lambda: len(server.copies) == len(members) - dead, 30, "the others to be delivered")
-        wait_until(lambda: instance.queue_stat()["bounces"]["ready"] == 0, 30, "the last bounce to be worked")
-        wait_until(lambda: "reached nobody" in instance.log_text() or not told, 30, "the author to be told")
-        assert instance.log_text().count("reached nobody") == told
-    finally:
-        names.stop()
+    names = until_end(Dns({"s.test": zone}).start())
+    instance = instances(server.port, settings={
+        "transport.relay": {**DIRECT, "port": server.port}, "dns": {"servers": names.server}, "out": SOON,
+        "runner.out": {"instances": 4}}).start()
+    members = [f"{'dead' if number < dead else 'm'}{number}@d{number}.s.test"
+               for number in range(40 if dead > 2 else 2)]
+    address = instance.create_list("test", members, settings=["default_nonmember_action=accept"])
+    send(instance, address)
+    wait_until(lambda: len(set(re.findall(r"queue=bounces address=<(dead[^>]*)>", instance.log_text()))) == dead,
+               60, "all bounces to be counted")
+    wait_until(lambda: len(server.copies) == len(members) - dead, 30, "the others to be delivered")
+    wait_until(lambda: instance.queue_stat()["bounces"]["ready"] == 0, 30, "the last bounce to be worked")
+    wait_until(lambda: "reached nobody" in instance.log_text() or not told, 30, "the author to be told")
+    assert instance.log_text().count("reached nobody") == told
 
 
 def test_doubt_ends(instances, limited):
@@ -366,43 +360,38 @@ def test_an_owner_who_cannot_be_reached(instances, sinks):
 
 
 @pytest.mark.parametrize("outs, limit, most", [(1, 3, 3), (4, 8, 8)])
-def test_a_group_of_mail_hosts_has_one_limit(instances, limited, outs, limit, most):
+def test_a_group_of_mail_hosts_has_one_limit(instances, limited, outs, limit, most, until_end):
     """16 domains with one mail host, and one or four processes: no more connections than it is said to bear."""
     server = limited(delay=0.01)
     zone = "mx IN A 127.0.0.1\n" + "".join(f"d{number} IN MX 10 mx\n" for number in range(16))
-    names = Dns({"g.test": zone}).start()
-    try:
-        instance = instances(server.port, settings={
-            "transport.relay": {**DIRECT, "port": server.port, "concurrency": limit, "recipients_per_transaction": 1},
-            "dns": {"servers": names.server}, "runner.out": {"instances": outs}}).start()
-        members = [f"m{number}@d{domain}.g.test" for domain in range(16) for number in range(8)]
-        send(instance, instance.create_list("test", members))
-        wait_until(all_have_one(server, members), 40, lambda: f"128 copies, there are {len(server.copies)}")
-        assert server.most_connections <= most
-    finally:
-        names.stop()
+    names = until_end(Dns({"g.test": zone}).start())
+    instance = instances(server.port, settings={
+        "transport.relay": {**DIRECT, "port": server.port, "concurrency": limit, "recipients_per_transaction": 1},
+        "dns": {"servers": names.server}, "runner.out": {"instances": outs}}).start()
+    members = [f"m{number}@d{domain}.g.test" for domain in range(16) for number in range(8)]
+    send(instance, instance.create_list("test", members))
+    wait_until(all_have_one(server, members), 40, lambda: f"128 copies, there are {len(server.copies)}")
+    assert server.most_connections <= most
 
 
 @pytest.mark.parametrize("kind", ["relay", "mail hosts"])
-def test_instances_share_a_rate(instances, limited, kind):
+def test_instances_share_a_rate(instances, limited, kind, until_end):
     """Four processes send no faster together than the rate that is set for a relay, or for mail hosts of 16 domains."""
     server, rate = limited(), 20
-    names = Dns({"g.test": "mx IN A 127.0.0.1\n" + "".join(f"d{number} IN MX 10 mx\n" for number in range(16))}).start()
-    try:
-        instance = instances(server.port, settings={
-            "transport.relay": {**(DIRECT if kind == "mail hosts" else {}), "port": server.port,
-                                "destination_rate": f"{rate}/s", "recipients_per_transaction": 1},
-            "dns": {"servers": names.server}, "runner.out": {"instances": 4}}).start()
-        members = [f"m{number}@d{domain}.g.test" for domain in range(16) for number in range(2)]
-        address = instance.create_list("test", members)
-        for number in range(4):  # whose entries are in different slices
-            send(instance, address, number)
-        wait_until(lambda: sum(server.copies.values()) == 128, 40, lambda: f"128 copies, there are {server.copies}")
-        times = sorted(when for when, _ in server.taken)
-        # Each process may save up one. On a slow machine there may be a rush in between, but never more in all.
-        assert times[-1] - times[0] >= (len(times) - 8) / (1.25 * rate), times
-    finally:
-        names.stop()
+    zone = "mx IN A 127.0.0.1\n" + "".join(f"d{number} IN MX 10 mx\n" for number in range(16))
+    names = until_end(Dns({"g.test": zone}).start())
+    instance = instances(server.port, settings={
+        "transport.relay": {**(DIRECT if kind == "mail hosts" else {}), "port": server.port,
+                            "destination_rate": f"{rate}/s", "recipients_per_transaction": 1},
+        "dns": {"servers": names.server}, "runner.out": {"instances": 4}}).start()
+    members = [f"m{number}@d{domain}.g.test" for domain in range(16) for number in range(2)]
+    address = instance.create_list("test", members)
+    for number in range(4):  # whose entries are in different slices
+        send(instance, address, number)
+    wait_until(lambda: sum(server.copies.values()) == 128, 40, lambda: f"128 copies, there are {server.copies}")
+    times = sorted(when for when, _ in server.taken)
+    # Each process may save up one. On a slow machine there may be a rush in between, but never more in all.
+    assert times[-1] - times[0] >= (len(times) - 8) / (1.25 * rate), times
 
 
 @pytest.mark.main

@@ -331,7 +331,7 @@ def relay(tmp_path, port):
 
 
 @pytest.mark.parametrize("trail", [True, False], ids=["trail", "no trail"])
-def test_old_spool(instances, tmp_path, trail):
+def test_old_spool(instances, tmp_path, trail, until_end):
     """The spool is older than the database: what was sent since the backup does not go again, by the trail, or waits
     for a person without one; what waited goes once."""
     port, instance, lists = without_relay(instances)
@@ -344,65 +344,59 @@ def test_old_spool(instances, tmp_path, trail):
         instance.cli("inject", address, "-", input=f"From: p@example.net\r\nTo: {address}\r\nSubject: x\r\n"
                      f"Message-ID: <{name}.2@example.net>\r\n\r\nHello.\r\n")
     backup = back_up(instance, tmp_path)
-    sink = relay(tmp_path, port)
-    try:
-        instance.start()
-        instance.try_again()
-        for address in lists:
-            post(instance, address, 3)
-        instance.wait_idle()
-        once = each_once(f"{name}.{number}@example.net" for name in ("one", "two") for number in (1, 2, 3))
-        assert copies(sink) == once
-        assert instance.stop() == 0
-        lose_spool(instance)
-        if not trail:
-            shutil.rmtree(instance.directory / "trail")
-        done = instance.run("restore", "--only", "spool", "--json", backup)
-        assert done.returncode == 1, done
-        first = "sent" if trail else "unknown"
-        found = kinds(rows_of(done))
-        assert found == sorted([(first, "one", "one.1"), (first, "two", "two.1"), ("worked-on", "one", "one.2"),
-                                ("worked-on", "two", "two.2"), ("taken", "one", "one.3"), ("taken", "two", "two.3")])
-        assert all(("2 recipients" in row["text"]) == trail for row in rows_of(done))
-        instance.start()
-        instance.wait_idle()
-        assert copies(sink) == once, "something went a second time"
-        assert len(instance.files("hold")["hold"]) == (2 if trail else 4)
-        post(instance, lists[0], 4)
-        instance.wait_idle()
-        assert copies(sink) == {**once, **each_once(["one.4@example.net"])}
-    finally:
-        sink.stop()
+    sink = until_end(relay(tmp_path, port))
+    instance.start()
+    instance.try_again()
+    for address in lists:
+        post(instance, address, 3)
+    instance.wait_idle()
+    once = each_once(f"{name}.{number}@example.net" for name in ("one", "two") for number in (1, 2, 3))
+    assert copies(sink) == once
+    assert instance.stop() == 0
+    lose_spool(instance)
+    if not trail:
+        shutil.rmtree(instance.directory / "trail")
+    done = instance.run("restore", "--only", "spool", "--json", backup)
+    assert done.returncode == 1, done
+    first = "sent" if trail else "unknown"
+    found = kinds(rows_of(done))
+    assert found == sorted([(first, "one", "one.1"), (first, "two", "two.1"), ("worked-on", "one", "one.2"),
+                            ("worked-on", "two", "two.2"), ("taken", "one", "one.3"), ("taken", "two", "two.3")])
+    assert all(("2 recipients" in row["text"]) == trail for row in rows_of(done))
+    instance.start()
+    instance.wait_idle()
+    assert copies(sink) == once, "something went a second time"
+    assert len(instance.files("hold")["hold"]) == (2 if trail else 4)
+    post(instance, lists[0], 4)
+    instance.wait_idle()
+    assert copies(sink) == {**once, **each_once(["one.4@example.net"])}
 
 
 @pytest.mark.parametrize("trail", [True, False], ids=["trail", "no trail"])
-def test_old_spool_that_only_delivered(instances, tmp_path, trail):
+def test_old_spool_that_only_delivered(instances, tmp_path, trail, until_end):
     """Since the backup nothing was taken, and what waited was delivered: the database has no trace of that."""
     port, instance, lists = without_relay(instances)
     for address in lists:
         post(instance, address, 1)
     wait_put_off(instance, 2)
     backup = back_up(instance, tmp_path)
-    sink = relay(tmp_path, port)
-    try:
-        instance.try_again()
-        instance.wait_idle()
-        once = each_once(f"{name}.1@example.net" for name in ("one", "two"))
-        assert copies(sink) == once
-        assert instance.stop() == 0
-        lose_spool(instance)
-        if not trail:
-            shutil.rmtree(instance.directory / "trail")
-        done = instance.run("restore", "--only", "spool", "--json", backup)
-        first = "sent" if trail else "unknown"
-        assert kinds(rows_of(done)) == [(first, "one", "one.1"), (first, "two", "two.1")], done
-        instance.start()
-        instance.try_again()
-        instance.wait_idle()
-        assert copies(sink) == once, "something went a second time"
-        assert len(instance.files("hold")["hold"]) == (0 if trail else 2)
-    finally:
-        sink.stop()
+    sink = until_end(relay(tmp_path, port))
+    instance.try_again()
+    instance.wait_idle()
+    once = each_once(f"{name}.1@example.net" for name in ("one", "two"))
+    assert copies(sink) == once
+    assert instance.stop() == 0
+    lose_spool(instance)
+    if not trail:
+        shutil.rmtree(instance.directory / "trail")
+    done = instance.run("restore", "--only", "spool", "--json", backup)
+    first = "sent" if trail else "unknown"
+    assert kinds(rows_of(done)) == [(first, "one", "one.1"), (first, "two", "two.1")], done
+    instance.start()
+    instance.try_again()
+    instance.wait_idle()
+    assert copies(sink) == once, "something went a second time"
+    assert len(instance.files("hold")["hold"]) == (0 if trail else 2)
 
 
 @pytest.mark.sqlite
@@ -464,7 +458,7 @@ def test_old_spool_of_a_busy_site(instances, sink, tmp_path):
 
 
 @pytest.mark.sqlite
-def test_old_spool_goes_on(instances, tmp_path):
+def test_old_spool_goes_on(instances, tmp_path, until_end):
     """Mail that the spool had and nobody has worked on since goes to each member once, though the database is later."""
     port, instance, lists = without_relay(instances)
     for address in lists:
@@ -477,18 +471,15 @@ def test_old_spool_goes_on(instances, tmp_path):
     lose_spool(instance)
     done = instance.run("restore", "--only", "spool", "--json", backup)
     assert done.returncode == 1 and kinds(rows_of(done)) == [("taken", "one", "one.2")], done
-    sink = relay(tmp_path, port)
-    try:
-        instance.start()
-        instance.try_again()
-        instance.wait_idle()
-        assert copies(sink) == each_once(["one.1@example.net", "two.1@example.net"])
-    finally:
-        sink.stop()
+    sink = until_end(relay(tmp_path, port))
+    instance.start()
+    instance.try_again()
+    instance.wait_idle()
+    assert copies(sink) == each_once(["one.1@example.net", "two.1@example.net"])
 
 
 @pytest.mark.sqlite
-def test_old_database(instances, tmp_path):
+def test_old_database(instances, tmp_path, until_end):
     """The database is older than the spool: what waits goes once, the numbers of posts go on behind those in use, a
     post that was accepted meanwhile is not held, and the report names what the database does not have."""
     port, instance, lists = without_relay(instances)
@@ -511,19 +502,16 @@ def test_old_database(instances, tmp_path):
     assert kinds(rows_of(done)) == sorted([
         ("database", "", ""), ("decided", "two", "two.1"), ("held", "two", "two.3"), ("list", "three", ""),
         ("number", "one", ""), ("number", "two", "")])
-    sink = relay(tmp_path, port)
-    try:
-        instance.start()
-        assert instance.cli("held", "ls", "--json") == ""
-        instance.try_again()
-        post(instance, lists[0], 4)
-        instance.wait_idle()
-        ids = ["two.1@example.net", "one.2@example.net", "three.2@example.net", "one.4@example.net"]
-        assert copies(sink) == each_once(ids)
-        with instance.database() as store:
-            assert list(store.execute("SELECT post_id FROM list WHERE list_name = 'one'")) == [(3,)]
-    finally:
-        sink.stop()
+    sink = until_end(relay(tmp_path, port))
+    instance.start()
+    assert instance.cli("held", "ls", "--json") == ""
+    instance.try_again()
+    post(instance, lists[0], 4)
+    instance.wait_idle()
+    ids = ["two.1@example.net", "one.2@example.net", "three.2@example.net", "one.4@example.net"]
+    assert copies(sink) == each_once(ids)
+    with instance.database() as store:
+        assert list(store.execute("SELECT post_id FROM list WHERE list_name = 'one'")) == [(3,)]
 
 
 @pytest.mark.sqlite

@@ -117,7 +117,7 @@ def test_backup_restore_upgrade(instances, sink, tmp_path):
 
 
 @pytest.mark.sqlite
-def test_one_of_both_is_left(instances, tmp_path):
+def test_one_of_both_is_left(instances, tmp_path, until_end):
     """Two posts of which nobody knows whether they were sent: one is sent, and one deleted, by their traces."""
     port = free_port()
     instance = instances(port).start()
@@ -128,30 +128,27 @@ def test_one_of_both_is_left(instances, tmp_path):
     wait_until(lambda: len(instance.files("retry")["retry"]) == 2 and instance.files("out") == {"out": []}, 60,
                "posts to wait")
     admin.give("Backup", "listrunner")
-    sink = Sink(tool("smtp-sink"), tmp_path / "sink", port=port)
-    try:
-        instance.try_again()
-        post(instance, lists[0], 2)
-        instance.wait_idle()
-        assert instance.stop() == 0
-        for path in (instance.spool, instance.directory / "trail"):
-            path.rename(path.with_name(path.name + ".lost"))
-            path.mkdir()
-            instance.own(path)
-        admin.give("One of both is left", "listrunner restore", codes=(1,))
-        rows = instance.rows("queue", "ls", "hold")
-        traces = {row["list"].partition(".")[0]: row["trace"] for row in rows}
-        instance.start()
-        admin.give("One of both is left", "listrunner trace", **{"027e93ddd49b": traces["talk"]})
-        admin.give("One of both is left", "listrunner queue", **{"027e93ddd49b": traces["talk"],
-                                                                  "4ee2a1d3b7c9": traces["news"]})
-        admin.gave_all("One of both is left")
-        instance.try_again()
-        instance.wait_idle()
-        assert got(sink) == ["news.1@example.net", "talk.1@example.net", "talk.1@example.net", "talk.2@example.net"]
-        assert instance.files("hold") == {"hold": []}
-    finally:
-        sink.stop()
+    sink = until_end(Sink(tool("smtp-sink"), tmp_path / "sink", port=port))
+    instance.try_again()
+    post(instance, lists[0], 2)
+    instance.wait_idle()
+    assert instance.stop() == 0
+    for path in (instance.spool, instance.directory / "trail"):
+        path.rename(path.with_name(path.name + ".lost"))
+        path.mkdir()
+        instance.own(path)
+    admin.give("One of both is left", "listrunner restore", codes=(1,))
+    rows = instance.rows("queue", "ls", "hold")
+    traces = {row["list"].partition(".")[0]: row["trace"] for row in rows}
+    instance.start()
+    admin.give("One of both is left", "listrunner trace", **{"027e93ddd49b": traces["talk"]})
+    admin.give("One of both is left", "listrunner queue", **{"027e93ddd49b": traces["talk"],
+                                                              "4ee2a1d3b7c9": traces["news"]})
+    admin.gave_all("One of both is left")
+    instance.try_again()
+    instance.wait_idle()
+    assert got(sink) == ["news.1@example.net", "talk.1@example.net", "talk.1@example.net", "talk.2@example.net"]
+    assert instance.files("hold") == {"hold": []}
 
 
 @pytest.mark.sqlite
@@ -209,33 +206,30 @@ def test_the_database_is_gone(instances, sink, tmp_path):
     assert got(sink) == ["news.3@example.net", "talk.1@example.net", "talk.3@example.net"]
 
 
-def test_a_relay_refuses(instances, tmp_path):
-    server = LimitedServer(Limits(closed=(0, 1e9), closed_at="connect", closed_with="421 4.7.0 not today"))
-    try:
-        instance = instances(server.port, settings={
-            "transport.relay": {"minimal_backoff_time": "1s", "maximal_backoff_time": "1s"}}).start()
-        lists = two_lists(instance)
-        admin = Administrator(instance, tmp_path)
-        for address in lists:
-            post(instance, address, 1)
-        wait_until(lambda: instance.run("status").returncode == 2, 60, "status to tell of the relay")
-        admin.give("A relay refuses", "listrunner status", codes=(2,))
-        admin.give("A relay refuses", "listrunner dest ls", "listrunner dest show", "listrunner queue ls")
-        assert "not today" in admin.output["listrunner dest show relay"]
-        admin.give("A relay refuses", "listrunner queue expire", codes=(0, 1))
-        admin.give("A relay refuses", "listrunner dest suspend", "listrunner dest rate")
-        server.limits.closed = ()
-        admin.give("A relay refuses", "listrunner dest resume", "listrunner queue requeue", codes=(0, 1))
-        admin.gave_all("A relay refuses")
-        instance.wait_idle()
-        assert server.copies.pop("a@news.example.org", 1) == 1  # it went by that attempt, or was bounced
-        server.copies.pop("poster@example.net", None)  # who is told of a post that reached nobody
-        assert server.copies == {"a@talk.example.org": 1}
-    finally:
-        server.close()
+def test_a_relay_refuses(instances, tmp_path, until_end):
+    server = until_end(LimitedServer(Limits(closed=(0, 1e9), closed_at="connect", closed_with="421 4.7.0 not today")))
+    instance = instances(server.port, settings={
+        "transport.relay": {"minimal_backoff_time": "1s", "maximal_backoff_time": "1s"}}).start()
+    lists = two_lists(instance)
+    admin = Administrator(instance, tmp_path)
+    for address in lists:
+        post(instance, address, 1)
+    wait_until(lambda: instance.run("status").returncode == 2, 60, "status to tell of the relay")
+    admin.give("A relay refuses", "listrunner status", codes=(2,))
+    admin.give("A relay refuses", "listrunner dest ls", "listrunner dest show", "listrunner queue ls")
+    assert "not today" in admin.output["listrunner dest show relay"]
+    admin.give("A relay refuses", "listrunner queue expire", codes=(0, 1))
+    admin.give("A relay refuses", "listrunner dest suspend", "listrunner dest rate")
+    server.limits.closed = ()
+    admin.give("A relay refuses", "listrunner dest resume", "listrunner queue requeue", codes=(0, 1))
+    admin.gave_all("A relay refuses")
+    instance.wait_idle()
+    assert server.copies.pop("a@news.example.org", 1) == 1  # it went by that attempt, or was bounced
+    server.copies.pop("poster@example.net", None)  # who is told of a post that reached nobody
+    assert server.copies == {"a@talk.example.org": 1}
 
 
-def test_a_spammers_night(instances, tmp_path):
+def test_a_spammers_night(instances, tmp_path, until_end):
     """A spam that is on its way out, one that is held, and one that comes later; what others write arrives."""
     port = free_port()
     instance = instances(port).start()
@@ -256,17 +250,14 @@ def test_a_spammers_night(instances, tmp_path):
     post(instance, lists[1], 4, sender=SPAMMER)
     post(instance, lists[1], 5, subject="Re: CHEAP watches")
     post(instance, lists[0], 6)
-    sink = Sink(tool("smtp-sink"), tmp_path / "sink", port=port)
-    try:
-        instance.try_again()
-        wait_until(lambda: "talk.6@example.net" in got(sink), 60, "the last post")
-        instance.wait_idle()
-        assert got(sink) == ["news.3@example.net", "talk.2@example.net", "talk.6@example.net"]
-    finally:
-        sink.stop()
+    sink = until_end(Sink(tool("smtp-sink"), tmp_path / "sink", port=port))
+    instance.try_again()
+    wait_until(lambda: "talk.6@example.net" in got(sink), 60, "the last post")
+    instance.wait_idle()
+    assert got(sink) == ["news.3@example.net", "talk.2@example.net", "talk.6@example.net"]
 
 
-def test_moving_the_spool(instances, tmp_path):
+def test_moving_the_spool(instances, tmp_path, until_end):
     """Mail that waits goes out once from the new place, on the same spool."""
     port = free_port()
     instance = instances(port).start()
@@ -281,14 +272,11 @@ def test_moving_the_spool(instances, tmp_path):
     assert re.search(f"^directory = {new}$", instance.config.read_text(), re.MULTILINE)
     assert not old.exists() and {path.name for path in new.iterdir()} >= {".id", ".queues", "retry"}
     instance.spool = new
-    sink = Sink(tool("smtp-sink"), tmp_path / "sink", port=port)
-    try:
-        admin.give("Moving the spool", "listrunner start")
-        admin.gave_all("Moving the spool")
-        instance.try_again()
-        post(instance, lists[1], 2)
-        instance.wait_idle()
-        assert got(sink) == ["news.1@example.net", "news.2@example.net", "talk.1@example.net"]
-        assert not instance.set_aside()
-    finally:
-        sink.stop()
+    sink = until_end(Sink(tool("smtp-sink"), tmp_path / "sink", port=port))
+    admin.give("Moving the spool", "listrunner start")
+    admin.gave_all("Moving the spool")
+    instance.try_again()
+    post(instance, lists[1], 2)
+    instance.wait_idle()
+    assert got(sink) == ["news.1@example.net", "news.2@example.net", "talk.1@example.net"]
+    assert not instance.set_aside()

@@ -302,64 +302,56 @@ def test_what_was_learnt_outlives_reloads_and_restarts(instances, sinks):
     assert set(sink.copies().values()) == {1}
 
 
-def test_one_dead_among_many(instances, sinks):
+def test_one_dead_among_many(instances, sinks, until_end):
     """One domain's server accepts and hangs, LIVE others work: every post reaches all of those while it does."""
     sink = sinks(store=False)
-    silent = Silent("127.0.0.2", sink.port)
+    silent = until_end(Silent("127.0.0.2", sink.port))
     zone = "".join(f"d{number} IN MX 10 mx.d{number}\nmx.d{number} IN A 127.0.0.1\n" for number in range(LIVE))
     zone += "dead IN MX 10 mx.dead\nmx.dead IN A 127.0.0.2\n"
-    dns = Dns({"mx.test": zone}).start()
-    try:
-        instance = instances(sink.port, settings={
-            **settings(type="mx", port=sink.port, host=None, tls_level="none", helo_timeout="1h"),
-            "dns": {"servers": dns.server},
-        }).start()
-        live = [f"m@d{number}.mx.test" for number in range(LIVE)]
-        dead = [f"m{number}@dead.mx.test" for number in range(500)]
-        address = instance.create_list("test", dead + live)
-        for number in range(POSTS):
-            send(instance, address, number)
-        wait_until(lambda: sink.recipients() >= LIVE * POSTS, 90,
-                   lambda: f"{LIVE * POSTS} copies, there are {sink.recipients()}")
-        found = destinations(instance)
-        (stuck,) = destinations(instance, "show", "dead.mx.test").values()
-        print(f"\n{sink.recipients()} copies to {len(found) - 1} destinations; the dead one holds {stuck['busy']} "
-              f"connections, {stuck['waiting_recipients']} recipients wait for it")
-        assert len(found) == LIVE + 1 and stuck["busy"] <= 5 and stuck["sent"] == 0
-        assert len(instance.files("retry")["retry"]) == 0, "the living were put off"
-        assert instance.stop(30) == 0
-        assert sink.recipients() == LIVE * POSTS
-    finally:
-        dns.stop()
-        silent.close()
+    dns = until_end(Dns({"mx.test": zone}).start())
+    instance = instances(sink.port, settings={
+        **settings(type="mx", port=sink.port, host=None, tls_level="none", helo_timeout="1h"),
+        "dns": {"servers": dns.server},
+    }).start()
+    live = [f"m@d{number}.mx.test" for number in range(LIVE)]
+    dead = [f"m{number}@dead.mx.test" for number in range(500)]
+    address = instance.create_list("test", dead + live)
+    for number in range(POSTS):
+        send(instance, address, number)
+    wait_until(lambda: sink.recipients() >= LIVE * POSTS, 90,
+               lambda: f"{LIVE * POSTS} copies, there are {sink.recipients()}")
+    found = destinations(instance)
+    (stuck,) = destinations(instance, "show", "dead.mx.test").values()
+    print(f"\n{sink.recipients()} copies to {len(found) - 1} destinations; the dead one holds {stuck['busy']} "
+          f"connections, {stuck['waiting_recipients']} recipients wait for it")
+    assert len(found) == LIVE + 1 and stuck["busy"] <= 5 and stuck["sent"] == 0
+    assert len(instance.files("retry")["retry"]) == 0, "the living were put off"
+    assert instance.stop(30) == 0
+    assert sink.recipients() == LIVE * POSTS
 
 
-def test_mail_behind_what_is_stuck(instances, sinks):
+def test_mail_behind_what_is_stuck(instances, sinks, until_end):
     """However many entries wait for one domain's server that hangs, those that came later and have a way go."""
     sink = sinks(store=False)
-    silent = Silent("127.0.0.2", sink.port)
+    silent = until_end(Silent("127.0.0.2", sink.port))
     zone = "live IN MX 10 mx.live\nmx.live IN A 127.0.0.1\ndead IN MX 10 mx.dead\nmx.dead IN A 127.0.0.2\n"
-    dns = Dns({"mx.test": zone}).start()
-    try:
-        instance = instances(sink.port, settings={
-            **settings(type="mx", port=sink.port, host=None, tls_level="none", helo_timeout="1h"),
-            "dns": {"servers": dns.server}, "runner.out": {"start": "no"},
-        }).start()
-        ways = {name: instance.create_list(name, [f"m@{name}.mx.test"]) for name in ("dead", "live")}
-        with instance.lmtp() as client:
-            for number in range(STUCK + FEW):
-                address = ways["dead" if number < STUCK else "live"]
-                instance.lmtp_send(wire(number, address), address, client=client)
-        wait_until(lambda: len(instance.files("out")["out"]) == STUCK + FEW, 60, "the backlog")
-        instance.set({"runner.out": {"start": "yes"}})
-        instance.cli("reload")
-        wait_until(lambda: sink.recipients() == FEW, 60, lambda: f"{FEW} copies, there are {sink.recipients()}")
-        (stuck,) = destinations(instance, "show", "mx.dead.mx.test").values()
-        assert stuck["waiting"] + stuck["busy"] == STUCK and stuck["sent"] == 0
-        assert instance.stop(30) == 0
-    finally:
-        dns.stop()
-        silent.close()
+    dns = until_end(Dns({"mx.test": zone}).start())
+    instance = instances(sink.port, settings={
+        **settings(type="mx", port=sink.port, host=None, tls_level="none", helo_timeout="1h"),
+        "dns": {"servers": dns.server}, "runner.out": {"start": "no"},
+    }).start()
+    ways = {name: instance.create_list(name, [f"m@{name}.mx.test"]) for name in ("dead", "live")}
+    with instance.lmtp() as client:
+        for number in range(STUCK + FEW):
+            address = ways["dead" if number < STUCK else "live"]
+            instance.lmtp_send(wire(number, address), address, client=client)
+    wait_until(lambda: len(instance.files("out")["out"]) == STUCK + FEW, 60, "the backlog")
+    instance.set({"runner.out": {"start": "yes"}})
+    instance.cli("reload")
+    wait_until(lambda: sink.recipients() == FEW, 60, lambda: f"{FEW} copies, there are {sink.recipients()}")
+    (stuck,) = destinations(instance, "show", "mx.dead.mx.test").values()
+    assert stuck["waiting"] + stuck["busy"] == STUCK and stuck["sent"] == 0
+    assert instance.stop(30) == 0
 
 
 def test_more_entries_than_descriptors(instances, sinks):
@@ -383,32 +375,29 @@ def test_more_entries_than_descriptors(instances, sinks):
     assert not faults and "at most 320 entries are held at a time, not 20000" in log, faults[:5]
 
 
-def test_connections_are_used_on(instances, sinks):
+def test_connections_are_used_on(instances, sinks, until_end):
     """More destinations than connections: one that is open has more of the same mail rather than to be closed for the
     next, but not for ever."""
     sink = sinks(options=["--latency", "40"], store=False)  # long enough for all names to be known
     domains = {"a": 30, **{f"d{number}": 10 for number in range(8)}}
     zone = "".join(f"{domain} IN MX 10 mx.{domain}\nmx.{domain} IN A 127.0.0.1\n" for domain in domains)
-    dns = Dns({"mx.test": zone}).start()
-    try:
-        instance = instances(sink.port, settings={
-            **settings(type="mx", port=sink.port, host=None, tls_level="none", process_limit=2,
-                       initial_destination_concurrency=1, concurrency=1),
-            "dns": {"servers": dns.server}, "pipeline": {"verp_delivery_interval": 1},
-        }).start()
-        people = [f"m{number}@{domain}.mx.test" for domain, count in domains.items() for number in range(count)]
-        address = instance.create_list("test", people)
-        send(instance, address, 1)
-        wait_until(lambda: sink.recipients() >= len(people), 60, lambda: f"{sink.recipients()} copies")
-        of_session, places = {}, {}
-        for place, envelope in enumerate(sink.envelopes()):
-            of_session.setdefault(envelope["session"], []).append(envelope["to"][0].partition("@")[2])
-            places.setdefault(envelope["session"], []).append(place)
-        assert sum(map(len, of_session.values())) == len(people)
-        assert all(len(set(used)) == 1 for used in of_session.values())
-        assert len(of_session) <= 2 * len(domains), of_session  # one each would be the best, 110 the worst
-        for of_one in places.values():
-            waited = [begun for begun, *_ in places.values() if len(of_one) > 21 and begun > of_one[21]]
-            assert not waited, "another destination had to wait until this one had all"
-    finally:
-        dns.stop()
+    dns = until_end(Dns({"mx.test": zone}).start())
+    instance = instances(sink.port, settings={
+        **settings(type="mx", port=sink.port, host=None, tls_level="none", process_limit=2,
+                   initial_destination_concurrency=1, concurrency=1),
+        "dns": {"servers": dns.server}, "pipeline": {"verp_delivery_interval": 1},
+    }).start()
+    people = [f"m{number}@{domain}.mx.test" for domain, count in domains.items() for number in range(count)]
+    address = instance.create_list("test", people)
+    send(instance, address, 1)
+    wait_until(lambda: sink.recipients() >= len(people), 60, lambda: f"{sink.recipients()} copies")
+    of_session, places = {}, {}
+    for place, envelope in enumerate(sink.envelopes()):
+        of_session.setdefault(envelope["session"], []).append(envelope["to"][0].partition("@")[2])
+        places.setdefault(envelope["session"], []).append(place)
+    assert sum(map(len, of_session.values())) == len(people)
+    assert all(len(set(used)) == 1 for used in of_session.values())
+    assert len(of_session) <= 2 * len(domains), of_session  # one each would be the best, 110 the worst
+    for of_one in places.values():
+        waited = [begun for begun, *_ in places.values() if len(of_one) > 21 and begun > of_one[21]]
+        assert not waited, "another destination had to wait until this one had all"

@@ -18,14 +18,12 @@ OWNER = "root@example.org"
 
 
 @pytest.fixture
-def front():
+def front(until_end):
     """A Postfix on loopback that knows of no lists."""
     need(postfix.missing())
     made = postfix.Postfix("setup", {"default_transport": "error:only lists are served here", "max_use": "1"})
-    try:
-        yield made.start()
-    finally:
-        made.close()
+    until_end(made)
+    yield made.start()
 
 
 def wire(front, instance):

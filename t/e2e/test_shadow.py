@@ -558,36 +558,31 @@ class Live:
 
 @pytest.mark.proof
 @pytest.mark.skipif(mailman3_core.missing() is not None, reason=str(mailman3_core.missing()))
-def test_beside_a_real_mailman(instances, tmp_path):
-    core = mailman3_core.Core(started=("out",))
-    sink = Sink(tool("smtp-sink"), directory=tmp_path / "live", port=core.smtp)
+def test_beside_a_real_mailman(instances, tmp_path, until_end):
+    core = until_end(mailman3_core.Core(started=("out",)))
+    sink = until_end(Sink(tool("smtp-sink"), directory=tmp_path / "live", port=core.smtp))
     instance = instances(1)
     instance.set({"archiver.mbox": None, "archiver.maildir": None})
     instance.create_store()
-    shadow = Shadow(instance, "--ignore", "X-Mailman-Copy")  # Mailman has no "no" in it
-    try:
-        fill(core.start())
-        instance.cli("import", "mailman3", "--site", "--db", core.top / "var/data/mailman.db", "--var",
-                     core.top / "var")
-        live = Live(core, sink, shadow.start())
-        live.send((name, *one) for name in ("talk", "news") for one in kinds_of_posts(name))
-        lines = shadow.pass_hour()
-        assert len(lines) == 20
-        assert not [line for line in lines if line["differs"]], json.dumps(lines, indent=1)
-        decisions = sorted(line["decision"]["live"] for line in lines)
-        assert decisions == ["accepted"] * 14 + ["held"] * 6, lines
-        assert shadow.summary().returncode == 0
-        # Settings that differ here are found, and nothing else.
-        instance.cli("member", "remove", TALK, "talk3@example.net")
-        instance.cli("list", "set", NEWS, "subject_prefix=[N] ", "msg_footer=Bye.")
-        live.send([("talk", *kinds_of_posts("talk")[0]), ("news", *kinds_of_posts("news")[0])])
-        talk, news = sorted(shadow.pass_hour(), key=lambda line: line["list"], reverse=True)
-        assert talk["differs"] == ["recipients"], talk
-        assert talk["recipients"]["live_only_addresses"] == ["talk3@example.net"]
-        assert news["differs"] == ["header", "body"], news
-        assert [row["field"] for row in news["header"]] == ["subject"] and news["body"]["ours"] == "Bye."
-        assert shadow.summary().returncode == 1
-    finally:
-        shadow.close()
-        core.close()
-        sink.stop()
+    shadow = until_end(Shadow(instance, "--ignore", "X-Mailman-Copy"))  # Mailman has no "no" in it
+    fill(core.start())
+    instance.cli("import", "mailman3", "--site", "--db", core.top / "var/data/mailman.db", "--var",
+                 core.top / "var")
+    live = Live(core, sink, shadow.start())
+    live.send((name, *one) for name in ("talk", "news") for one in kinds_of_posts(name))
+    lines = shadow.pass_hour()
+    assert len(lines) == 20
+    assert not [line for line in lines if line["differs"]], json.dumps(lines, indent=1)
+    decisions = sorted(line["decision"]["live"] for line in lines)
+    assert decisions == ["accepted"] * 14 + ["held"] * 6, lines
+    assert shadow.summary().returncode == 0
+    # Settings that differ here are found, and nothing else.
+    instance.cli("member", "remove", TALK, "talk3@example.net")
+    instance.cli("list", "set", NEWS, "subject_prefix=[N] ", "msg_footer=Bye.")
+    live.send([("talk", *kinds_of_posts("talk")[0]), ("news", *kinds_of_posts("news")[0])])
+    talk, news = sorted(shadow.pass_hour(), key=lambda line: line["list"], reverse=True)
+    assert talk["differs"] == ["recipients"], talk
+    assert talk["recipients"]["live_only_addresses"] == ["talk3@example.net"]
+    assert news["differs"] == ["header", "body"], news
+    assert [row["field"] for row in news["header"]] == ["subject"] and news["body"]["ours"] == "Bye."
+    assert shadow.summary().returncode == 1

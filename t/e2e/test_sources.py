@@ -596,46 +596,43 @@ def test_a_server_of_mariadb_gives_members_and_its_password_is_seen_nowhere(site
     assert mariadb.PASSWORD not in everything + site.cli("export") and "ssl_ca" not in everything
 
 
-def test_a_directory_gives_members_in_pages(site, tmp_path):
+def test_a_directory_gives_members_in_pages(site, tmp_path, until_end):
     """The server gives 500 entries at a time and no more; what is cut, or refused, changes nothing."""
     talk = site.create_list("talk")
-    slapd = Slapd(tmp_path / "slapd", [(address, f"P {address[1:6]}") for address in people(2300)])
-    try:
-        slapd.start()
-        secret = site.sources / "password"
-        write_secret(secret, "s3cret\n")
-        site.cli("list", "source", "add", talk, "dir", "ldap", slapd.url(), f"--user={READER}",
-                 f"--password-file={secret}")
-        assert "2300 given, 2300 joined, 0 left, 0 kept out, 0 bad" in refresh(site, talk)
-        assert json.loads(site.cli("member", "show", talk, "p00007@example.org", "--json"))["display_name"] == "P 00007"
-        slapd.modify(f"dn: cn=P 00007,ou=people,{BASE}\nchangetype: delete\n\n"
-                     "dn: cn=P 00008,ou=people,{BASE}\nchangetype: modify\nreplace: mail\n"
-                     "mail: new@example.org\n".replace("{BASE}", BASE))
-        assert "2299 given, 1 joined, 2 left" in refresh(site, talk)
-        followed = members(site, talk)
+    slapd = until_end(Slapd(tmp_path / "slapd", [(address, f"P {address[1:6]}") for address in people(2300)]))
+    slapd.start()
+    secret = site.sources / "password"
+    write_secret(secret, "s3cret\n")
+    site.cli("list", "source", "add", talk, "dir", "ldap", slapd.url(), f"--user={READER}",
+             f"--password-file={secret}")
+    assert "2300 given, 2300 joined, 0 left, 0 kept out, 0 bad" in refresh(site, talk)
+    assert json.loads(site.cli("member", "show", talk, "p00007@example.org", "--json"))["display_name"] == "P 00007"
+    slapd.modify(f"dn: cn=P 00007,ou=people,{BASE}\nchangetype: delete\n\n"
+                 "dn: cn=P 00008,ou=people,{BASE}\nchangetype: modify\nreplace: mail\n"
+                 "mail: new@example.org\n".replace("{BASE}", BASE))
+    assert "2299 given, 1 joined, 2 left" in refresh(site, talk)
+    followed = members(site, talk)
 
-        def refused(words):
-            done = site.run("list", "source", "refresh", talk)
-            assert done.returncode != 0 and words in done.stderr and "s3cret" not in done.stderr, done
-            assert members(site, talk) == followed
+    def refused(words):
+        done = site.run("list", "source", "refresh", talk)
+        assert done.returncode != 0 and words in done.stderr and "s3cret" not in done.stderr, done
+        assert members(site, talk) == followed
 
-        site.cli("list", "source", "set", talk, "dir", f"--place={slapd.url('?mail?sub?(cn=')}")
-        refused("")
-        site.cli("list", "source", "set", talk, "dir", f"--place={slapd.url().replace('people', 'nobody')}")
-        refused("No such object")
-        site.cli("list", "source", "set", talk, "dir", f"--place={slapd.url()}")
-        write_secret(secret, "wrong\n")
-        refused("cannot sign in: Invalid credentials")
-        write_secret(secret, "s3cret\n")
-        slapd.stop()
-        refused("cannot connect: Can't contact LDAP server")
-        slapd.config.write_text(slapd.config.read_text().replace("size.prtotal=unlimited", "size.prtotal=1000"))
-        slapd.start()
-        refused("limit")
-        slapd.stop()
-        refused("contact")
-    finally:
-        slapd.stop()
+    site.cli("list", "source", "set", talk, "dir", f"--place={slapd.url('?mail?sub?(cn=')}")
+    refused("")
+    site.cli("list", "source", "set", talk, "dir", f"--place={slapd.url().replace('people', 'nobody')}")
+    refused("No such object")
+    site.cli("list", "source", "set", talk, "dir", f"--place={slapd.url()}")
+    write_secret(secret, "wrong\n")
+    refused("cannot sign in: Invalid credentials")
+    write_secret(secret, "s3cret\n")
+    slapd.stop()
+    refused("cannot connect: Can't contact LDAP server")
+    slapd.config.write_text(slapd.config.read_text().replace("size.prtotal=unlimited", "size.prtotal=1000"))
+    slapd.start()
+    refused("limit")
+    slapd.stop()
+    refused("contact")
 
 
 def test_a_directory_is_told_no_password_that_nobody_vouches_for(site, monkeypatch):

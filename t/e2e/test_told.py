@@ -179,39 +179,37 @@ def test_what_waits_for_a_person(instances, sink):
     assert "All is well." in instance.cli("status")
 
 
-def test_mail_that_waits_for_a_throttled_relay(instances):
+def test_mail_that_waits_for_a_throttled_relay(instances, until_end):
     """Told like mail for a dead one: since when, why, and what helps; also after a restart, and not once it went."""
-    server = LimitedServer(Limits(closed=(0, 1e9), closed_at="connect", closed_with="421 4.7.28 unusual rate of mail"))
-    try:
-        instance = instances(server.port, settings={
-            "transport.relay": {"minimal_backoff_time": "1s", "maximal_backoff_time": "1s"}}).start()
-        address = instance.create_list(members=["m@example.org"])
-        instance.lmtp_send(post(), address)
+    limits = Limits(closed=(0, 1e9), closed_at="connect", closed_with="421 4.7.28 unusual rate of mail")
+    server = until_end(LimitedServer(limits))
+    instance = instances(server.port, settings={
+        "transport.relay": {"minimal_backoff_time": "1s", "maximal_backoff_time": "1s"}}).start()
+    address = instance.create_list(members=["m@example.org"])
+    instance.lmtp_send(post(), address)
 
-        def told():
-            shown = instance.run("status")
-            return shown if "relay (transport relay) waits, it is throttled to " in shown.stdout else None
+    def told():
+        shown = instance.run("status")
+        return shown if "relay (transport relay) waits, it is throttled to " in shown.stdout else None
 
-        for again in (False, True):
-            if again:
-                instance.stop()
-                instance.start()
-            shown = wait_until(told, 20, "the relay to be told of")
-            assert re.search(r"it is throttled to \S+ since 20\S+Z, because of: .*unusual rate of mail.*:\n"
-                             r" +listrunner dest resume relay\n", shown.stdout), shown.stdout
-            assert shown.returncode == 2 and "something waits" in shown.stdout, shown
-            figures = instance.run("metrics").stdout
-            labels = '{transport="relay",destination="relay",instance="0"}'
-            assert f"\nlistrunner_destination_slowed{labels} 1\n" in figures
-            assert f"\nlistrunner_destination_dead{labels} 0\n" in figures
-        server.limits.closed = ()
-        instance.cli("dest", "resume", "relay")
-        instance.wait_idle()
-        assert server.copies == {"m@example.org": 1}
-        wait_until(lambda: instance.run("status").returncode == 0, 30, lambda: instance.run("status").stdout)
-        assert f"\nlistrunner_destination_slowed{labels} 0\n" in instance.run("metrics").stdout
-    finally:
-        server.close()
+    for again in (False, True):
+        if again:
+            instance.stop()
+            instance.start()
+        shown = wait_until(told, 20, "the relay to be told of")
+        assert re.search(r"it is throttled to \S+ since 20\S+Z, because of: .*unusual rate of mail.*:\n"
+                         r" +listrunner dest resume relay\n", shown.stdout), shown.stdout
+        assert shown.returncode == 2 and "something waits" in shown.stdout, shown
+        figures = instance.run("metrics").stdout
+        labels = '{transport="relay",destination="relay",instance="0"}'
+        assert f"\nlistrunner_destination_slowed{labels} 1\n" in figures
+        assert f"\nlistrunner_destination_dead{labels} 0\n" in figures
+    server.limits.closed = ()
+    instance.cli("dest", "resume", "relay")
+    instance.wait_idle()
+    assert server.copies == {"m@example.org": 1}
+    wait_until(lambda: instance.run("status").returncode == 0, 30, lambda: instance.run("status").stdout)
+    assert f"\nlistrunner_destination_slowed{labels} 0\n" in instance.run("metrics").stdout
 
 
 def test_status_fits_the_terminal(instances, sink):

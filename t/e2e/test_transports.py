@@ -52,28 +52,25 @@ def test_each_transport_has_its_schedule(instances, sinks):
     assert waits[0][0] < 600 and 1795 <= waits[1][0] <= 1900 and 3595 <= waits[2][0] <= 3700, waits
 
 
-def test_a_transport_has_a_rate(instances, sinks):
+def test_a_transport_has_a_rate(instances, sinks, until_end):
     """Three domains of one transport share its rate, those of the other one go at once."""
     sink, other = sinks(store=False, host="127.0.0.2"), sinks()
     zone = "".join(f"{name} IN MX 10 mx.{name}\nmx.{name} IN A 127.0.0.2\n" for name in ("x", "y", "z"))
-    dns = Dns({"rate.test": zone}).start()
-    try:
-        instance = instances(other.port, settings={
-            "dns": {"servers": dns.server}, "out": {"transport_table": ".rate.test:slow"},
-            "transport.slow": {"type": "mx", "port": sink.port, "tls_level": "none", "transport_rate": "20/s",
-                               "transport_burst": "4", "recipients_per_transaction": "2", "group_by_mx": "no"},
-        }).start()
-        slow = [f"m{i}@{name}.rate.test" for name in ("x", "y", "z") for i in range(20)]
-        address = instance.create_list("test", slow + [f"m{i}@fast.example" for i in range(50)])
-        begun = time.time()  # not the first copy, which may be late
-        send(instance, address)
-        instance.wait_idle(60)
-        times = sorted(e["time"] / 1e6 for e in sink.envelopes() for _ in e["to"])
-        assert len(times) == len(slow) and other.recipients() == 50
-        # 4 at once and one transaction that overdraws; whatever the machine does, the rest cannot come sooner.
-        assert times[-1] - begun >= (len(slow) - 4 - 2) / 20 - 0.05, times[-1] - begun
-    finally:
-        dns.stop()
+    dns = until_end(Dns({"rate.test": zone}).start())
+    instance = instances(other.port, settings={
+        "dns": {"servers": dns.server}, "out": {"transport_table": ".rate.test:slow"},
+        "transport.slow": {"type": "mx", "port": sink.port, "tls_level": "none", "transport_rate": "20/s",
+                           "transport_burst": "4", "recipients_per_transaction": "2", "group_by_mx": "no"},
+    }).start()
+    slow = [f"m{i}@{name}.rate.test" for name in ("x", "y", "z") for i in range(20)]
+    address = instance.create_list("test", slow + [f"m{i}@fast.example" for i in range(50)])
+    begun = time.time()  # not the first copy, which may be late
+    send(instance, address)
+    instance.wait_idle(60)
+    times = sorted(e["time"] / 1e6 for e in sink.envelopes() for _ in e["to"])
+    assert len(times) == len(slow) and other.recipients() == 50
+    # 4 at once and one transaction that overdraws; whatever the machine does, the rest cannot come sooner.
+    assert times[-1] - begun >= (len(slow) - 4 - 2) / 20 - 0.05, times[-1] - begun
 
 
 @pytest.mark.main

@@ -94,11 +94,11 @@ def told(tmp_path):
 
 
 @pytest.fixture
-def site(instances, told):
+def site(instances, told, until_end):
     """An instance behind a Postfix that has its lines, and who is told of its faults."""
     need(postfix.missing())
     ask = free_port()
-    front = postfix.Postfix("watch", {"default_transport": "error:only lists are served here"})
+    front = until_end(postfix.Postfix("watch", {"default_transport": "error:only lists are served here"}))
     instance = instances(front.port, settings={
         "runner.mta": {"start": "yes", "listen": f"127.0.0.1:{ask}"},
         "runner.in": {"instances": SLICES}, "runner.out": {"instances": 2}, "runner.pipeline": {"instances": 2},
@@ -113,11 +113,8 @@ def site(instances, told):
     instance.front = front
     instance.create_store()
     instance.cli("domain", "create", HOST)
-    try:
-        front.start()
-        yield instance
-    finally:
-        front.close()
+    front.start()
+    yield instance
 
 
 def canaries(site):

@@ -20,23 +20,20 @@ NINA, OLGA, STRANGER = "nina@example.org", "olga@example.org", "stranger@example
 
 
 @pytest.fixture
-def site(instances, sink):
+def site(instances, sink, until_end):
     """An instance with pages between a real Postfix and itself; all mail that leaves is in the sink."""
     need(postfix.missing())
     mta_port, web = free_port(), f"127.0.0.1:{free_port()}"
     instance = instances(mta_port, settings={
         "site": {"web_url": f"http://{web}", "held_notice_interval": "0"}, "runner.web": {"listen": web},
         "pipeline": {"verp_delivery_interval": "1"}})
-    mta = postfix.Postfix("mta", {
+    mta = until_end(postfix.Postfix("mta", {
         "relay_domains": HOST, "relayhost": f"[127.0.0.1]:{sink.port}",
-        "transport_maps": f"inline:{{ {{ {HOST} = lmtp:[127.0.0.1]:{instance.port} }} }}"}, port=mta_port)
-    try:
-        mta.start()
-        instance.start()
-        instance.web = f"http://{web}"
-        yield instance
-    finally:
-        mta.close()
+        "transport_maps": f"inline:{{ {{ {HOST} = lmtp:[127.0.0.1]:{instance.port} }} }}"}, port=mta_port))
+    mta.start()
+    instance.start()
+    instance.web = f"http://{web}"
+    yield instance
 
 
 @pytest.fixture
