@@ -371,9 +371,7 @@ static void test_takes_in_unread(Fixture *fixture, gconstpointer data)
 static void test_stray(Fixture *fixture, gconstpointer data)
 {
     g_assert_true(hop_until(fixture, CALLS_COMMIT));
-    g_autofree char *file = fixture_files(fixture, "in", ".done");
-    g_autofree char *path = fixture_file_path(fixture, "in", file);
-    g_assert_cmpint(g_unlink(path), ==, 0);
+    fixture_lose(fixture, "in", ".done");
     RecoverReport report = fixture_recover(fixture, "in", true);
     g_assert_cmpuint(report.strays, ==, 3);
     g_assert_cmpuint(total(fixture, ""), ==, 0);
@@ -385,9 +383,7 @@ static void test_stray(Fixture *fixture, gconstpointer data)
 static void test_stray_every_step(Fixture *fixture, gconstpointer data)
 {
     g_assert_true(hop_until(fixture, CALLS_COMMIT));
-    g_autofree char *file = fixture_files(fixture, "in", ".done");
-    g_autofree char *path = fixture_file_path(fixture, "in", file);
-    g_assert_cmpint(g_unlink(path), ==, 0);
+    fixture_lose(fixture, "in", ".done");
     g_assert_nonnull(spool_queue(fixture->spool, "shunt", NULL));
     bool unclean = true;
     for (int dies = 0; unclean; dies++) {

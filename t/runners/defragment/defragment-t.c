@@ -163,9 +163,7 @@ static void test_late_intruder(Bench *bench, gconstpointer data)
 {
     bench_send(bench, "i", 1, 1, ONE);
     bench_work(bench);
-    g_autofree char *path = fixture_files(&bench->fixture, "in", ".msg");
-    g_autofree char *file = fixture_file_path(&bench->fixture, "in", path);
-    g_assert_cmpint(unlink(file), ==, 0);
+    fixture_lose(&bench->fixture, "in", ".msg");
     bench_send(bench, "i", 1, 1, "other\r\n");
     bench_send(bench, "i", 2, 0, TWO);
     bench_work(bench);
@@ -408,9 +406,7 @@ static void test_entry_lost(Bench *bench, gconstpointer data)
 {
     bench_send(bench, "i", 1, 2, ONE);
     bench_work(bench);
-    g_autofree char *name = fixture_files(&bench->fixture, "defragment", ".msg");
-    g_autofree char *path = fixture_file_path(&bench->fixture, "defragment", name);
-    g_assert_cmpint(unlink(path), ==, 0);
+    fixture_lose(&bench->fixture, "defragment", ".msg");
     bench_send(bench, "i", 2, 2, TWO);
     bench_work(bench);
     bench_assert_state(bench, FRAGMENT_OPEN, false, 1);
@@ -459,9 +455,7 @@ static void test_lost_and_sent_again(Bench *bench, gconstpointer data)
 {
     bench_send(bench, "i", 1, 2, ONE);
     bench_work(bench);
-    g_autofree char *name = fixture_files(&bench->fixture, "defragment", ".msg");
-    g_autofree char *path = fixture_file_path(&bench->fixture, "defragment", name);
-    g_assert_cmpint(unlink(path), ==, 0);
+    fixture_lose(&bench->fixture, "defragment", ".msg");
     bench_send(bench, "i", 1, 2, ONE);
     bench_work(bench);
     bench_assert_state(bench, FRAGMENT_OPEN, false, 1);
