@@ -12,6 +12,7 @@ tests of each file round, and --order=NUMBER shuffles them, always in the same w
 seconds after each test does. The clock of the test itself stays, so those that compare the two may fail."""
 import contextlib
 import faulthandler
+import itertools
 import os
 import random
 import shutil
@@ -151,19 +152,6 @@ def pytest_runtest_makereport(item, call):
 
 
 @pytest.fixture
-def sinks(tmp_path):
-    """Makes sinks: sinks(faults=[...]); all are ended at the end."""
-    made = []
-
-    def make(**options):
-        made.append(Sink(tool("smtp-sink"), directory=tmp_path / f"sink{len(made)}", **options))
-        return made[-1]
-    yield make
-    for sink in made:
-        sink.stop()
-
-
-@pytest.fixture
 def sink(sinks):
     return sinks()
 
@@ -194,6 +182,13 @@ def until_end():
             stack.callback(getattr(thing, "close", None) or thing.stop)
             return thing
         yield keep
+
+
+@pytest.fixture
+def sinks(tmp_path, until_end):
+    """Makes sinks: sinks(faults=[...])."""
+    numbers = itertools.count()
+    return lambda **options: until_end(Sink(tool("smtp-sink"), directory=tmp_path / f"sink{next(numbers)}", **options))
 
 
 @pytest.fixture

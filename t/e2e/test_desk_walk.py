@@ -26,12 +26,11 @@ def site(instances, sink):
 
 
 @pytest.fixture
-def phone(site, sink, tmp_path):
+def phone(site, sink, tmp_path, until_end):
     """The owner's, who is signed in."""
-    browser = Browser(tmp_path, site.web, width=360)
+    browser = until_end(Browser(tmp_path, site.web, width=360))
     browser.be(Person(site, sink, OLGA))
-    yield browser
-    browser.close()
+    return browser
 
 
 def test_an_owner_with_a_phone(site, sink, phone):

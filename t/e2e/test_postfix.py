@@ -68,16 +68,9 @@ class Chain:
 
 
 @pytest.fixture
-def chain(instances):
+def chain(instances, until_end):
     need(postfix.missing())
-    made = []
-
-    def make(**options):
-        made.append(Chain(instances, **options))
-        return made[-1]
-    yield make
-    for one in made:
-        one.close()
+    return lambda **options: until_end(Chain(instances, **options))
 
 
 @pytest.fixture(scope="session")

@@ -16,10 +16,8 @@ pytestmark = pytest.mark.skipif(postfix.missing() is not None, reason=str(postfi
 
 
 @pytest.fixture
-def site(tmp_path):
-    site = clients.EmptySite(tmp_path, **{"runner.virgin": {"start": "yes"}})
-    yield site
-    site.close()
+def site(tmp_path, until_end):
+    return until_end(clients.EmptySite(tmp_path, **{"runner.virgin": {"start": "yes"}}))
 
 
 @pytest.fixture
@@ -35,12 +33,10 @@ def browser(site, tmp_path):
 
 
 @pytest.fixture
-def mta(site):
+def mta(site, until_end):
     mta = postfix.Postfix("front", {"relay_domains": HOST, "transport_maps": f"inline:{{ {{ {HOST} = lmtp:[127.0.0.1]:"
                                     f"{site.instance.port} }} }}", "relay_recipient_maps": ""})
-    mta.start()
-    yield mta
-    mta.close()
+    return until_end(mta).start()
 
 
 def test_first_afternoon(site, browser, mta):

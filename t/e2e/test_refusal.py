@@ -19,24 +19,18 @@ DIRECT = {"host": None, "type": "mx", "tls_level": "none"}
 
 
 @pytest.fixture
-def limited():
-    """Makes servers: limited(errors=20); all are ended at the end."""
-    made = []
-
+def limited(until_end):
+    """Makes servers: limited(errors=20)."""
     def make(host="127.0.0.1", port=0, **limits):
-        made.append(LimitedServer(Limits(**limits), host=host, port=port))
-        return made[-1]
-    yield make
-    for server in made:
-        server.close()
+        return until_end(LimitedServer(Limits(**limits), host=host, port=port))
+    return make
 
 
 @pytest.fixture
-def dns():
+def dns(until_end):
     made = Dns({"x.test": "@ IN MX 10 mx\nmx IN A 127.0.0.1\n",
-                "two.test": "@ IN MX 10 a\n@ IN MX 20 b\na IN A 127.0.0.1\nb IN A 127.0.0.2\n"}).start()
-    yield made
-    made.stop()
+                "two.test": "@ IN MX 10 a\n@ IN MX 20 b\na IN A 127.0.0.1\nb IN A 127.0.0.2\n"})
+    return until_end(made.start())
 
 
 def send(instance, address, number=0):

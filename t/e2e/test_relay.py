@@ -74,10 +74,8 @@ class Relay(LimitedServer):
 
 
 @pytest.fixture
-def relay():
-    made = Relay()
-    yield made
-    made.close()
+def relay(until_end):
+    return until_end(Relay())
 
 
 @pytest.fixture

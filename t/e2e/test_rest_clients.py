@@ -15,10 +15,8 @@ PACKED = MANUAL.with_suffix(".rst.gz")
 
 
 @pytest.fixture
-def site(tmp_path):
-    site = clients.EmptySite(tmp_path)
-    yield site
-    site.close()
+def site(tmp_path, until_end):
+    return until_end(clients.EmptySite(tmp_path))
 
 
 @pytest.mark.skipif(not MANUAL.exists() and not PACKED.exists(), reason="this machine installs no /usr/share/doc")

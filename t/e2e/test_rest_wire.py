@@ -111,10 +111,8 @@ def judge(exchange, answer, comparison):
 
 
 @pytest.fixture
-def site(tmp_path):
-    site = clients.EmptySite(tmp_path)
-    yield site
-    site.close()
+def site(tmp_path, until_end):
+    return until_end(clients.EmptySite(tmp_path))
 
 
 def test_recorded_exchanges(site):

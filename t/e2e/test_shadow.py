@@ -35,15 +35,8 @@ def instance(instances):
 
 
 @pytest.fixture
-def shadows(instance):
-    made = []
-
-    def make(*options):
-        made.append(Shadow(instance, *options))
-        return made[-1].start()
-    yield make
-    for one in made:
-        one.close()
+def shadows(instance, until_end):
+    return lambda *options: until_end(Shadow(instance, *options)).start()
 
 
 @pytest.fixture
@@ -370,16 +363,15 @@ def test_without_a_database(shadow, instance):
 # ---- a real Postfix ----
 
 @pytest.fixture
-def postfix(tmp_path, sinks):
+def postfix(tmp_path, sinks, until_end):
     """Makes one with the maps of doc/shadow.md; what is not for the shadow goes to a sink."""
     need(postfix_server.missing())
-    made = []
 
     def make(route):
         sink = sinks()
         server = postfix_server.Postfix("live", {"default_transport": f"smtp:[127.0.0.1]:{sink.port}",
                                                  "transport_maps": f"inline:{{ {{ shadow.invalid = {route} }} }}"})
-        made.append(server)
+        until_end(server)
         bcc = server.config / "shadow"
         page = (TOP / "doc" / "shadow.md").read_text()
         bcc.write_text(re.sub("^ +", "", re.search(r"# /etc/postfix/shadow\n((?:    .*\n)+)", page)[1], flags=re.M))
@@ -387,9 +379,7 @@ def postfix(tmp_path, sinks):
             main.write(f"recipient_bcc_maps = regexp:{bcc}\n")
         server.sink = sink
         return server.start()
-    yield make
-    for server in made:
-        server.close()
+    return make
 
 
 def hand_in(server, octets, recipients, sender):
@@ -425,17 +415,16 @@ def test_no_sender_hears_of_a_shadow_that_refuses(postfix):
 # ---- a real Exim ----
 
 @pytest.fixture
-def exims(sink):
+def exims(sink, until_end):
     """Makes one with the lines of doc/shadow.md; a mail that cannot be delivered at once comes back at once."""
     need(exim.missing())
-    made = []
 
     def make(port):
         page = (TOP / "doc" / "shadow.md").read_text()
         router, transport = (re.search(rf"^    # {place}\n((?:    .*\n)+)", page, re.M)[1].replace("8034", str(port))
                              for place in ("the first of the routers", "among the transports"))
-        made.append(exim.Server())
-        made[0].configure(f"""tls_advertise_hosts =
+        server = until_end(exim.Server())
+        server.configure(f"""tls_advertise_hosts =
 acl_smtp_rcpt = all
 recipients_max = 0
 begin acl
@@ -456,10 +445,8 @@ relay:
   allow_localhost
 begin retry
 """)
-        return made[0].start()
-    yield make
-    for server in made:
-        server.close()
+        return server.start()
+    return make
 
 
 def has_sent(server):

@@ -81,16 +81,9 @@ class Told:
 
 
 @pytest.fixture
-def told(tmp_path):
+def told(tmp_path, until_end):
     tmp_path.chmod(0o755)
-    made = []
-
-    def make(instance):
-        made.append(Told(instance.directory, instance.own))
-        return made[-1]
-    yield make
-    for one in made:
-        one.close()
+    return lambda instance: until_end(Told(instance.directory, instance.own))
 
 
 @pytest.fixture

@@ -37,15 +37,8 @@ def site(instances, sink, until_end):
 
 
 @pytest.fixture
-def browsers(tmp_path):
-    made = []
-
-    def make(site, **options):
-        made.append(Browser(tmp_path / str(len(made)), site, **options))
-        return made[-1]
-    yield make
-    for browser in made:
-        browser.close()
+def browsers(tmp_path, until_end):
+    return lambda site, **options: until_end(Browser(tmp_path / "browser", site, **options))
 
 
 class Mailbox:
