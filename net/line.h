@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/tls_door.h"
+#include "net/tls.h"
 
 typedef struct Line Line;
 

@@ -3,9 +3,12 @@
 #include "net/nntp_client.h"
 
 #include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
 #include <event2/bufferevent_ssl.h>
 #include <event2/event.h>
 #include <inttypes.h>
+#include <openssl/ssl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +16,6 @@
 #include "base/fail.h"
 #include "net/nntp_reader.h"
 #include "net/resolve.h"
-#include "net/smtp_client_internal.h"
 
 #define REPLY_MOST 65536 /* bytes of a block that is no article */
 #define DIGITS_MOST 16   /* of a number; RFC 3977, 6 */
@@ -185,8 +187,7 @@ static bool start_tls(NntpClient *client, GError **error)
         return fail(error, FAIL_LATER, "news server %s: somebody speaks before TLS stands", client->peer);
     bufferevent_setfd(client->connection, -1);
     bufferevent_free(client->connection);
-    client->ssl = smtp_tls_session(client->settings->tls_context);
-    smtp_tls_name(client->ssl, client->settings->host, true);
+    client->ssl = smtp_tls_session(client->settings->tls_context, client->settings->host, true);
     client->done = false;
     use(client, bufferevent_openssl_socket_new(client->base, fd, client->ssl, BUFFEREVENT_SSL_CONNECTING,
                                                BEV_OPT_CLOSE_ON_FREE));

@@ -32,11 +32,11 @@
 #include "net/smtp_auth.h"
 #include "net/smtp_body.h"
 #include "net/smtp_reply.h"
-#include "net/smtp_tls.h"
+#include "net/tls.h"
 
 typedef struct SmtpClient SmtpClient;
 
-/* The phase of a conversation; names for people come from smtp_phase_name(). */
+/* The phase of a conversation. */
 typedef enum SmtpPhase {
     SMTP_CONNECT,
     SMTP_GREETING,
@@ -53,8 +53,6 @@ typedef enum SmtpPhase {
     SMTP_QUIT,
     SMTP_PHASES,
 } SmtpPhase;
-
-const char *smtp_phase_name(SmtpPhase phase); /* "sending the message", static */
 
 typedef enum SmtpProtocol {
     SMTP_PROTOCOL_SMTP,

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "base/config.h"
-#include "net/tls_door.h"
+#include "net/tls.h"
 
 typedef struct Listener Listener;
 typedef struct Connection Connection;

@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "net/scram.h"
 #include "net/smtp_auth.h"
 #include "t/fuzz/fuzz.h"
 

@@ -2,15 +2,41 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Accept TLS for a door that serves nobody but holders of a certificate. The client must show a certificate that the
- * door's authority has signed and that has not expired. A client without, or one that speaks no TLS, is refused in the
- * handshake, before a byte of the protocol is sent.
+ * Both ends of TLS: SmtpTls for outgoing connections, TlsDoor for a door that accepts them. Everything belongs to one
+ * thread.
  *
- * A session does not own its socket, which is non-blocking. Everything belongs to one thread.
+ * An SmtpTls holds the settings that the sessions of outgoing connections share: the protocol versions, and the
+ * authorities whose signatures make a certificate valid.
+ *
+ * A TlsDoor serves nobody but holders of a certificate. The client must show a certificate that the door's authority
+ * has signed and that has not expired. A client without, or one that speaks no TLS, is refused in the handshake, before
+ * a byte of the protocol is sent. A TlsSession does not own its socket, which is non-blocking.
  */
 #include <glib.h>
 #include <stdbool.h>
 #include <sys/types.h>
+
+/* --- outgoing connections --- */
+
+typedef struct SmtpTls SmtpTls;
+
+/* Make TLS settings. ca_file has the certificates of the authorities in PEM; NULL: those that the system trusts.
+ * FAIL_CONFIG: ca_file cannot be read, or has no certificate. */
+SmtpTls *smtp_tls_new(const char *ca_file, GError **error);
+/* Show this certificate to servers that ask for one. The files are in PEM. FAIL_CONFIG: one cannot be read, or they do
+ * not belong together. */
+bool smtp_tls_present(SmtpTls *tls, const char *certificate_file, const char *key_file, GError **error);
+void smtp_tls_free(SmtpTls *tls);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(SmtpTls, smtp_tls_free)
+
+/* Return a new session of OpenSSL, which SSL_free() or its bufferevent frees, with a server of this host name or
+ * numeric address. With verify, a certificate that is not valid for that name ends the handshake. */
+struct ssl_st *smtp_tls_session(const SmtpTls *tls, const char *name, bool verify);
+/* Return an error of OpenSSL as text, also where it stands for a failed system call, or for the end of the connection;
+ * g_free(). */
+char *smtp_tls_problem(unsigned long code);
+
+/* --- a door --- */
 
 typedef struct TlsDoor TlsDoor;       /* what all sessions share */
 typedef struct TlsSession TlsSession; /* one connection */
