@@ -3,6 +3,7 @@
 #include "net/dns.h"
 
 #include <ares.h>
+#include <arpa/inet.h>
 #include <arpa/nameser.h>
 #include <resolv.h>
 #include <string.h>
@@ -52,88 +53,39 @@ void dns_answer_clear(DnsAnswer *answer)
     g_clear_pointer(&answer->records, g_array_unref);
 }
 
-/* Read the name that stands behind the first bytes of a record. */
-static bool read_host(DnsRecord *record, const ns_msg *message, const ns_rr *from, size_t before)
-{
-    char host[NS_MAXDNAME];
-    if (ns_rr_rdlen(*from) <= before ||
-        dn_expand(ns_msg_base(*message), ns_msg_end(*message), ns_rr_rdata(*from) + before, host, sizeof(host)) < 0)
-        return false;
-    record->host = g_ascii_strdown(host, -1);
-    return true;
-}
-
-static bool read_mx(DnsRecord *record, const ns_msg *message, const ns_rr *from)
-{
-    if (!read_host(record, message, from, NS_INT16SZ))
-        return false;
-    record->preference = (uint16_t)ns_get16(ns_rr_rdata(*from));
-    return true;
-}
-
-static bool read_address(DnsRecord *record, const ns_rr *from, DnsType type)
-{
-    size_t length = type == DNS_A ? sizeof(struct in_addr) : sizeof(struct in6_addr);
-    if (ns_rr_rdlen(*from) != length)
-        return false;
-    memcpy(&record->address, ns_rr_rdata(*from), length);
-    return true;
-}
-
-/* Strings of up to 255 bytes, each after its length. */
-static bool read_text(DnsRecord *record, const ns_rr *from)
-{
-    const unsigned char *at = ns_rr_rdata(*from), *end = at + ns_rr_rdlen(*from);
-    g_autoptr(GString) text = g_string_new(NULL);
-    for (; at < end; at += *at + 1) {
-        if (*at > end - at - 1)
-            return false;
-        for (unsigned octet = 1; octet <= *at; octet++)
-            if (at[octet] != 0)
-                g_string_append_c(text, (char)at[octet]);
-    }
-    record->text = g_string_free(g_steal_pointer(&text), FALSE);
-    return true;
-}
-
+/* Read the data of one record. False: it is malformed. */
 static bool read_record(DnsRecord *record, const ns_msg *message, const ns_rr *from, DnsType type)
 {
-    return type == DNS_MX                         ? read_mx(record, message, from)
-           : type == DNS_CNAME || type == DNS_PTR ? read_host(record, message, from, 0)
-           : type == DNS_TXT                      ? read_text(record, from)
-                                                  : read_address(record, from, type);
-}
-
-static void read_records(DnsAnswer *answer, ns_msg *message, DnsType type)
-{
-    uint32_t shortest = G_MAXUINT32;
-    for (int i = 0; i < ns_msg_count(*message, ns_s_an); i++) {
-        ns_rr from;
-        if (ns_parserr(message, ns_s_an, i, &from) != 0)
-            break;
-        shortest = MIN(shortest, ns_rr_ttl(from)); /* those of aliases on the way, too */
-        DnsRecord record = {0};
-        if (ns_rr_class(from) == ns_c_in && (int)ns_rr_type(from) == types[type] &&
-            read_record(&record, message, &from, type))
-            g_array_append_val(answer->records, record);
+    const unsigned char *at = ns_rr_rdata(*from), *end = at + ns_rr_rdlen(*from);
+    if (type == DNS_A || type == DNS_AAAA) {
+        size_t length = type == DNS_A ? sizeof(struct in_addr) : sizeof(struct in6_addr);
+        if ((size_t)(end - at) != length)
+            return false;
+        memcpy(&record->address, at, length);
+        return true;
     }
-    if (answer->records->len > 0)
-        answer->lifetime_us = shortest * CLOCK_SECOND;
-}
-
-/* RFC 2308: how long the absence lasts is in the zone's SOA, the smaller of its TTL and its last field. */
-static void read_absence(DnsAnswer *answer, ns_msg *message)
-{
-    for (int i = 0; i < ns_msg_count(*message, ns_s_ns); i++) {
-        ns_rr from;
-        if (ns_parserr(message, ns_s_ns, i, &from) != 0)
-            return;
-        if (ns_rr_type(from) != ns_t_soa || ns_rr_rdlen(from) < NS_INT32SZ)
-            continue;
-        uint32_t minimum = (uint32_t)ns_get32(ns_rr_rdata(from) + ns_rr_rdlen(from) - NS_INT32SZ);
-        answer->lifetime_us = MIN(minimum, ns_rr_ttl(from)) * CLOCK_SECOND;
-        return;
+    if (type == DNS_TXT) { /* strings of up to 255 bytes, each after its length */
+        g_autoptr(GString) text = g_string_new(NULL);
+        for (; at < end; at += *at + 1) {
+            if (*at > end - at - 1)
+                return false;
+            for (unsigned octet = 1; octet <= *at; octet++)
+                if (at[octet] != 0)
+                    g_string_append_c(text, (char)at[octet]);
+        }
+        record->text = g_string_free(g_steal_pointer(&text), FALSE);
+        return true;
     }
+    /* A name, of a mail host behind its preference. */
+    char host[NS_MAXDNAME];
+    size_t before = type == DNS_MX ? NS_INT16SZ : 0;
+    if ((size_t)(end - at) <= before ||
+        dn_expand(ns_msg_base(*message), ns_msg_end(*message), at + before, host, sizeof(host)) < 0)
+        return false;
+    record->host = g_ascii_strdown(host, -1);
+    if (type == DNS_MX)
+        record->preference = (uint16_t)ns_get16(at);
+    return true;
 }
 
 void dns_answer_read(DnsAnswer *answer, const unsigned char *octets, size_t length, DnsType type)
@@ -146,11 +98,28 @@ void dns_answer_read(DnsAnswer *answer, const unsigned char *octets, size_t leng
         answer->problem = "the answer is no DNS message";
         return;
     }
-    read_records(answer, &message, type);
-    if (answer->records->len > 0)
+    uint32_t shortest = G_MAXUINT32;
+    ns_rr from;
+    for (int i = 0; i < ns_msg_count(message, ns_s_an) && ns_parserr(&message, ns_s_an, i, &from) == 0; i++) {
+        shortest = MIN(shortest, ns_rr_ttl(from)); /* those of aliases on the way, too */
+        DnsRecord record = {0};
+        if (ns_rr_class(from) == ns_c_in && (int)ns_rr_type(from) == types[type] &&
+            read_record(&record, &message, &from, type))
+            g_array_append_val(answer->records, record);
+    }
+    if (answer->records->len > 0) {
         answer->status = DNS_FOUND;
-    else
-        read_absence(answer, &message);
+        answer->lifetime_us = shortest * CLOCK_SECOND;
+        return;
+    }
+    /* RFC 2308: how long the absence lasts is in the zone's SOA, the smaller of its TTL and its last field. */
+    for (int i = 0; i < ns_msg_count(message, ns_s_ns) && ns_parserr(&message, ns_s_ns, i, &from) == 0; i++) {
+        if (ns_rr_type(from) != ns_t_soa || ns_rr_rdlen(from) < NS_INT32SZ)
+            continue;
+        uint32_t minimum = (uint32_t)ns_get32(ns_rr_rdata(from) + ns_rr_rdlen(from) - NS_INT32SZ);
+        answer->lifetime_us = MIN(minimum, ns_rr_ttl(from)) * CLOCK_SECOND;
+        return;
+    }
 }
 
 /* --- asking ------------------------------------------------------------- */
@@ -338,4 +307,69 @@ void dns_free(Dns *dns)
     event_free(dns->timer);
     ares_library_cleanup();
     g_free(dns);
+}
+
+/* --- waiting ------------------------------------------------------------ */
+
+struct DnsWait {
+    struct event_base *base;
+    Dns *dns;
+};
+
+DnsWait *dns_wait_new(const char *servers, int64_t timeout_us, unsigned tries, GError **error)
+{
+    g_autoptr(DnsWait) wait = g_new0(DnsWait, 1);
+    wait->base = event_base_new();
+    wait->dns = dns_new(wait->base, servers, timeout_us, tries, error);
+    return wait->dns ? g_steal_pointer(&wait) : NULL;
+}
+
+void dns_wait_free(DnsWait *wait)
+{
+    if (!wait)
+        return;
+    g_clear_pointer(&wait->dns, dns_free);
+    event_base_free(wait->base);
+    g_free(wait);
+}
+
+typedef struct DnsWaiting {
+    DnsAnswer *answer;
+    bool done;
+} DnsWaiting;
+
+static void on_waited(const DnsAnswer *answer, void *data)
+{
+    DnsWaiting *waiting = data;
+    waiting->done = true;
+    if (answer) {
+        *waiting->answer = *answer;
+        g_array_ref(answer->records);
+    }
+}
+
+void dns_wait_ask(DnsWait *wait, const char *name, DnsType type, DnsAnswer *answer)
+{
+    DnsWaiting waiting = {.answer = answer};
+    *answer = (DnsAnswer){.status = DNS_TROUBLE, .problem = "nothing was heard"};
+    dns_ask(wait->dns, name, type, on_waited, &waiting);
+    while (!waiting.done && event_base_loop(wait->base, EVLOOP_ONCE) == 0)
+        continue;
+}
+
+bool dns_wait_ask_names(DnsWait *wait, const char *address, DnsAnswer *answer)
+{
+    unsigned char octets[sizeof(struct in6_addr)];
+    g_autoptr(GString) name = g_string_new(NULL);
+    if (inet_pton(AF_INET, address, octets) == 1) {
+        g_string_printf(name, "%d.%d.%d.%d.in-addr.arpa", octets[3], octets[2], octets[1], octets[0]);
+    } else if (inet_pton(AF_INET6, address, octets) == 1) {
+        for (int at = (int)sizeof octets - 1; at >= 0; at--)
+            g_string_append_printf(name, "%x.%x.", octets[at] & 15, octets[at] >> 4);
+        g_string_append(name, "ip6.arpa");
+    } else {
+        return false;
+    }
+    dns_wait_ask(wait, name->str, DNS_PTR, answer);
+    return true;
 }

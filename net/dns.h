@@ -55,3 +55,18 @@ void dns_ask(Dns *dns, const char *name, DnsType type, DnsDone *done, void *data
  * dns_answer_clear(). */
 void dns_answer_read(DnsAnswer *answer, const unsigned char *message, size_t length, DnsType type);
 void dns_answer_clear(DnsAnswer *answer);
+
+/* --- for programs that have nothing else to do meanwhile: each call waits for its answer --- */
+
+typedef struct DnsWait DnsWait;
+
+/* Make a DnsWait; servers, timeout_us, tries and the errors are those of dns_new(). */
+DnsWait *dns_wait_new(const char *servers, int64_t timeout_us, unsigned tries, GError **error);
+void dns_wait_free(DnsWait *wait);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DnsWait, dns_wait_free)
+
+/* Ask for the records of one type that a name has, wait, and fill *answer; free it with dns_answer_clear(). */
+void dns_wait_ask(DnsWait *wait, const char *name, DnsType type, DnsAnswer *answer);
+
+/* Ask for the names of an address of IPv4 or IPv6 in text (DNS_PTR). False: it is no address. */
+bool dns_wait_ask_names(DnsWait *wait, const char *address, DnsAnswer *answer);

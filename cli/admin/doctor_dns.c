@@ -10,7 +10,7 @@
 #include "cli/admin/setup_dkim.h"
 #include "mail/auth/dkim.h"
 #include "mail/domain_name.h"
-#include "net/dns_wait.h"
+#include "net/dns.h"
 #include "store/lists/domain.h"
 
 #define TIMEOUT INT64_C(3000000) /* us, of the first try */

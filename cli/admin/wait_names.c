@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "mail/domain_name.h"
-#include "net/dns_wait.h"
+#include "net/dns.h"
 
 #define TRIES 3
 #define TROUBLES_MAX 3 /* on end: then nobody answers */
