@@ -243,11 +243,6 @@ static void on_timer(evutil_socket_t fd, short what, void *data)
     set_timer(dns);
 }
 
-static void socket_free(void *event)
-{
-    event_free(event);
-}
-
 /* c-ares tells what it waits for on a descriptor; nothing: it is about to close it. */
 static void on_socket_state(void *data, ares_socket_t fd, int readable, int writable)
 {
@@ -268,7 +263,7 @@ Dns *dns_new(struct event_base *base, const char *servers, int64_t timeout_us, u
     dns->base = base;
     dns->patience = timeout_us * ((INT64_C(1) << MIN(tries, 16)) - 1); /* each try waits twice as long */
     dns->timer = evtimer_new(base, on_timer, dns);
-    dns->sockets = g_hash_table_new_full(NULL, NULL, NULL, socket_free);
+    dns->sockets = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)event_free);
     struct ares_options options = {
         .flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES | ARES_FLAG_STAYOPEN,
         .timeout = (int)(timeout_us / 1000),

@@ -107,16 +107,6 @@ static void set_options(CURL *handle, Exchange *exchange, struct curl_slist *hea
     curl.easy_setopt(handle, CURLOPT_PASSWORD, request->password ? request->password : "");
 }
 
-static void fill_form(curl_mime *parts, const HttpForm *form)
-{
-    curl_mimepart *field = curl.mime_addpart(parts), *file = curl.mime_addpart(parts);
-    curl.mime_name(field, form->name);
-    curl.mime_data(field, form->value, CURL_ZERO_TERMINATED);
-    curl.mime_name(file, form->file);
-    curl.mime_data(file, form->octets, form->length);
-    curl.mime_filename(file, form->file_name);
-}
-
 /* The content of a request: a form or a body. Without either the request is a GET. */
 typedef struct HttpSent {
     const HttpForm *form;
@@ -146,7 +136,12 @@ static bool perform(const HttpRequest *request, const HttpSent *sent, HttpAnswer
         curl.easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)sent->length);
     }
     if (form) {
-        fill_form(parts, form);
+        curl_mimepart *field = curl.mime_addpart(parts), *file = curl.mime_addpart(parts);
+        curl.mime_name(field, form->name);
+        curl.mime_data(field, form->value, CURL_ZERO_TERMINATED);
+        curl.mime_name(file, form->file);
+        curl.mime_data(file, form->octets, form->length);
+        curl.mime_filename(file, form->file_name);
         curl.easy_setopt(handle, CURLOPT_MIMEPOST, parts);
     }
     CURLcode code = curl.easy_perform(handle);

@@ -72,17 +72,12 @@ const TlsSession *line_tls(const Line *line)
     return line->tls;
 }
 
-/* Time-outs of one length share a queue in libevent, so that they cost a
- * list operation each, not a heap's. */
-static const struct timeval *shared_time(Line *line, int64_t us)
+/* A time-out; NULL: none. Those of one length share a queue in libevent, so that they cost a list operation each, not a
+ * heap's. */
+static const struct timeval *time_out(Line *line, int64_t us)
 {
     struct timeval time = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
-    return event_base_init_common_timeout(line->base, &time);
-}
-
-static const struct timeval *idle_time(Line *line)
-{
-    return line->idle_us > 0 ? shared_time(line, line->idle_us) : NULL;
+    return us > 0 ? event_base_init_common_timeout(line->base, &time) : NULL;
 }
 
 void line_set_idle(Line *line, int64_t idle_us)
@@ -90,7 +85,7 @@ void line_set_idle(Line *line, int64_t idle_us)
     line->idle_us = idle_us;
     if (line->reading) {
         event_del(line->readable);
-        event_add(line->readable, idle_time(line));
+        event_add(line->readable, time_out(line, line->idle_us));
     }
 }
 
@@ -98,7 +93,7 @@ void line_set_deadline(Line *line, int64_t deadline_us)
 {
     event_del(line->deadline);
     if (deadline_us > 0)
-        event_add(line->deadline, shared_time(line, deadline_us));
+        event_add(line->deadline, time_out(line, deadline_us));
 }
 
 static void set_reading(Line *line, bool reading)
@@ -107,7 +102,7 @@ static void set_reading(Line *line, bool reading)
         return;
     line->reading = reading;
     if (reading)
-        event_add(line->readable, idle_time(line));
+        event_add(line->readable, time_out(line, line->idle_us));
     else
         event_del(line->readable);
 }
@@ -127,7 +122,7 @@ static bool flush(Line *line)
             return false;
         if (count < 0) {
             if (!line->tls || !tls_session_awaits_bytes(line->tls))
-                event_add(line->writable, idle_time(line));
+                event_add(line->writable, time_out(line, line->idle_us));
             break;
         }
         sent += (size_t)count;
@@ -161,22 +156,9 @@ static bool offer_rest(Line *line)
     return line->rest->len < before;
 }
 
-/* No more is received, and nothing is to be waited for. */
-static bool is_over(Line *line)
-{
-    return line->finishing || (line->ended && !line->events->awaited(line, line->data));
-}
-
-/* Whether what is left of the output is waited for. A peer that is late had its time, and TLS that needs bytes of the
- * peer, as in the handshake, cannot send when no more are received. */
-static bool can_send_on(const Line *line)
-{
-    return line->output->len > 0 && !line->late && event_pending(line->writable, EV_WRITE, NULL);
-}
-
-/* After every callback: send, and look whether the line goes on. The last
- * thing a caller does with the line. What the protocol left because too much output
- * waited has its turn as soon as that is sent: the peer may have nothing to say before it is answered. */
+/* After every callback: send, and look whether the line goes on. The last thing a caller does with the line. What the
+ * protocol left because too much output waited has its turn as soon as that is sent: the peer may have nothing to say
+ * before it is answered. */
 static void settle(Line *line)
 {
     bool sound, sent;
@@ -185,7 +167,11 @@ static void settle(Line *line)
         sound = flush(line);
         sent = line->output->len < waited;
     } while (sound && sent && offer_rest(line));
-    if (!sound || (is_over(line) && !can_send_on(line))) {
+    bool over = line->finishing || (sound && line->ended && !line->events->awaited(line, line->data));
+    /* Whether what is left of the output is waited for. A peer that is late had its time, and TLS that needs bytes of
+     * the peer, as in the handshake, cannot send when no more are received. */
+    bool goes_on = line->output->len > 0 && !line->late && event_pending(line->writable, EV_WRITE, NULL);
+    if (!sound || (over && !goes_on)) {
         line_close(line);
         return;
     }
@@ -201,21 +187,6 @@ void line_resume(Line *line)
 void line_finish(Line *line)
 {
     line->finishing = true;
-}
-
-static void receive(Line *line, const char *octets, size_t length)
-{
-    if (line->rest->len == 0) { /* the usual case: used where it lies */
-        size_t used = line->events->receive(line, octets, length, line->data);
-        g_assert(used <= length);
-        octets += used;
-        length -= used;
-        if (length > 0)
-            g_byte_array_append(line->rest, (const guint8 *)octets, (guint)length);
-        return;
-    }
-    g_byte_array_append(line->rest, (const guint8 *)octets, (guint)length);
-    offer_rest(line);
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *data)
@@ -240,8 +211,15 @@ static void on_readable(evutil_socket_t fd, short what, void *data)
         return;
     }
     line->ended = count == 0;
-    if (count > 0)
-        receive(line, octets, (size_t)count);
+    if (count > 0 && line->rest->len == 0) { /* the usual case: used where it lies */
+        size_t used = line->events->receive(line, octets, (size_t)count, line->data);
+        g_assert(used <= (size_t)count);
+        if (used < (size_t)count)
+            g_byte_array_append(line->rest, (const guint8 *)octets + used, (guint)((size_t)count - used));
+    } else if (count > 0) {
+        g_byte_array_append(line->rest, (const guint8 *)octets, (guint)count);
+        offer_rest(line);
+    }
     settle(line);
 }
 

@@ -149,19 +149,7 @@ static void use(NntpClient *client, struct bufferevent *connection)
     bufferevent_enable(connection, EV_READ | EV_WRITE);
 }
 
-static bool connect_to(NntpClient *client, const struct addrinfo *address, GError **error)
-{
-    g_clear_pointer(&client->lost, g_free);
-    g_clear_pointer(&client->connection, bufferevent_free);
-    client->done = false;
-    use(client, bufferevent_socket_new(client->base, -1, BEV_OPT_CLOSE_ON_FREE));
-    if (bufferevent_socket_connect(client->connection, address->ai_addr, (int)address->ai_addrlen) != 0 &&
-        !client->lost)
-        client->lost = g_strdup(g_strerror(errno));
-    return wait_for(client, error);
-}
-
-/* Tries each address of the host. */
+/* Try each address of the host. */
 static bool connect_any(NntpClient *client, GError **error)
 {
     client->done = false;
@@ -173,7 +161,13 @@ static bool connect_any(NntpClient *client, GError **error)
     }
     for (const struct addrinfo *at = client->addresses; at; at = at->ai_next) {
         g_clear_error(error);
-        if (connect_to(client, at, error))
+        g_clear_pointer(&client->lost, g_free);
+        g_clear_pointer(&client->connection, bufferevent_free);
+        client->done = false;
+        use(client, bufferevent_socket_new(client->base, -1, BEV_OPT_CLOSE_ON_FREE));
+        if (bufferevent_socket_connect(client->connection, at->ai_addr, (int)at->ai_addrlen) != 0 && !client->lost)
+            client->lost = g_strdup(g_strerror(errno));
+        if (wait_for(client, error))
             return true;
     }
     return false;
@@ -193,19 +187,6 @@ static bool start_tls(NntpClient *client, GError **error)
                                                BEV_OPT_CLOSE_ON_FREE));
     bufferevent_openssl_set_allow_dirty_shutdown(client->connection, 1);
     return wait_for(client, error);
-}
-
-static bool authenticate(NntpClient *client, GError **error)
-{
-    const NntpSettings *settings = client->settings;
-    if (!settings->user)
-        return true;
-    g_autofree char *user = g_strdup_printf("AUTHINFO USER %s", settings->user);
-    g_autofree char *password = g_strdup_printf("AUTHINFO PASS %s", settings->password ? settings->password : "");
-    bool said = say(client, user, false, 0, error) &&
-                (client->reply.code != 381 || say(client, password, false, 0, error));
-    explicit_bzero(password, strlen(password));
-    return said && (client->reply.code == 281 || refused(client, "the user name or password", error));
 }
 
 static bool greet(NntpClient *client, GError **error)
@@ -229,7 +210,14 @@ static bool greet(NntpClient *client, GError **error)
         if (!start_tls(client, error))
             return false;
     }
-    return authenticate(client, error);
+    if (!settings->user)
+        return true;
+    g_autofree char *user = g_strdup_printf("AUTHINFO USER %s", settings->user);
+    g_autofree char *password = g_strdup_printf("AUTHINFO PASS %s", settings->password ? settings->password : "");
+    bool said = say(client, user, false, 0, error) &&
+                (client->reply.code != 381 || say(client, password, false, 0, error));
+    explicit_bzero(password, strlen(password));
+    return said && (client->reply.code == 281 || refused(client, "the user name or password", error));
 }
 
 NntpClient *nntp_client_open(const NntpSettings *settings, GError **error)
@@ -248,22 +236,16 @@ NntpClient *nntp_client_open(const NntpSettings *settings, GError **error)
     return NULL;
 }
 
-/* Without an answer; behind TLS, and where much is still to be sent, it is left out. */
-static void say_last_words(const NntpClient *client)
-{
-    static const char words[] = "QUIT\r\n";
-    evutil_socket_t fd = client->connection ? bufferevent_getfd(client->connection) : -1;
-    if (fd >= 0 && !client->lost && !client->ssl &&
-        evbuffer_get_length(bufferevent_get_output(client->connection)) == 0 &&
-        send(fd, words, sizeof words - 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-        return;
-}
-
 void nntp_client_free(NntpClient *client)
 {
     if (!client)
         return;
-    say_last_words(client);
+    /* The last words wait for no answer. Behind TLS, and where much is still to be sent, they are left out. */
+    static const char words[] = "QUIT\r\n";
+    evutil_socket_t fd = client->connection ? bufferevent_getfd(client->connection) : -1;
+    if (fd >= 0 && !client->lost && !client->ssl &&
+        evbuffer_get_length(bufferevent_get_output(client->connection)) == 0)
+        send(fd, words, sizeof words - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     g_clear_pointer(&client->connection, bufferevent_free);
     g_clear_pointer(&client->addresses, freeaddrinfo);
     nntp_reader_clear(&client->reply);
@@ -431,9 +413,13 @@ bool nntp_client_head(NntpClient *client, const char *message_id, GBytes **head,
     return true;
 }
 
-/* Each line that begins with a dot gets one more; "." ends the article. */
-static void send_article(NntpClient *client, GBytes *article)
+bool nntp_client_post(NntpClient *client, GBytes *article, NntpVerdict *verdict, char **reply, GError **error)
 {
+    if (!say(client, "POST", false, 0, error))
+        return false;
+    if (client->reply.code != 340)
+        return refused(client, "POST", error);
+    /* Each line that begins with a dot gets one more; "." ends the article. */
     struct evbuffer *out = bufferevent_get_output(client->connection);
     size_t length;
     const char *at = g_bytes_get_data(article, &length), *end = at + length;
@@ -445,12 +431,10 @@ static void send_article(NntpClient *client, GBytes *article)
         at = next;
     }
     evbuffer_add(out, ".\r\n", 3);
-}
-
-/* 441 is all that a server has to say; what it means stands behind, in the words of whoever judged: those of another
- * server, 435 and 437, or its own. */
-static bool judge(const NntpClient *client, NntpVerdict *verdict, GError **error)
-{
+    if (!read_reply(client, false, 0, error))
+        return false;
+    /* 441 is all that a server has to say; what it means stands behind, in the words of whoever judged: those of
+     * another server, 435 and 437, or its own. */
     const char *text = client->reply.text->str;
     unsigned inner = (unsigned)g_ascii_strtoull(text, NULL, 10);
     if (client->reply.code == 240)
@@ -461,18 +445,6 @@ static bool judge(const NntpClient *client, NntpVerdict *verdict, GError **error
         *verdict = NNTP_REFUSED;
     else
         return refused(client, "POST", error);
-    return true;
-}
-
-bool nntp_client_post(NntpClient *client, GBytes *article, NntpVerdict *verdict, char **reply, GError **error)
-{
-    if (!say(client, "POST", false, 0, error))
-        return false;
-    if (client->reply.code != 340)
-        return refused(client, "POST", error);
-    send_article(client, article);
-    if (!read_reply(client, false, 0, error) || !judge(client, verdict, error))
-        return false;
-    *reply = g_strdup_printf("%u %s", client->reply.code, client->reply.text->str);
+    *reply = g_strdup_printf("%u %s", client->reply.code, text);
     return true;
 }

@@ -53,45 +53,35 @@ static void keep(NntpReader *reader, const char *octets, size_t length)
     g_byte_array_append(reader->block, (const guint8 *)octets, (guint)MIN(length, room));
 }
 
-/* A line of the block, without its line end. */
-static NntpState read_block_line(NntpReader *reader)
-{
-    const char *line = reader->line->str;
-    size_t length = reader->line->len;
-    if (length == 1 && *line == '.')
-        return NNTP_DONE;
-    size_t dot = length > 1 && line[0] == '.' && line[1] == '.';
-    keep(reader, line + dot, length - dot);
-    keep(reader, "\r\n", 2);
-    return NNTP_MORE;
-}
-
-static NntpState read_line(NntpReader *reader)
-{
-    GString *line = reader->line;
-    if (line->len > 0 && line->str[line->len - 1] == '\r')
-        g_string_truncate(line, line->len - 1);
-    NntpState state = reader->in_block ? read_block_line(reader) : read_status(reader);
-    g_string_truncate(line, 0);
-    return state;
-}
-
 NntpState nntp_reader_feed(NntpReader *reader, const char *octets, size_t length, size_t *used)
 {
     NntpState state = NNTP_MORE;
+    GString *line = reader->line;
     *used = 0;
     while (state == NNTP_MORE && *used < length) {
         const char *at = octets + *used, *feed = memchr(at, '\n', length - *used);
         size_t piece = feed ? (size_t)(feed - at) : length - *used;
         size_t most = reader->in_block ? MAX(reader->most, NNTP_LINE_MAX) : NNTP_LINE_MAX;
-        size_t room = most - MIN(most, reader->line->len);
+        size_t room = most - MIN(most, line->len);
         if (piece > room && !reader->in_block)
             return NNTP_BROKEN;
         reader->cut = reader->cut || piece > room;
-        g_string_append_len(reader->line, at, (gssize)MIN(piece, room));
+        g_string_append_len(line, at, (gssize)MIN(piece, room));
         *used += piece + (feed != NULL);
-        if (feed)
-            state = read_line(reader);
+        if (!feed)
+            return NNTP_MORE;
+        if (line->len > 0 && line->str[line->len - 1] == '\r')
+            g_string_truncate(line, line->len - 1);
+        if (!reader->in_block) {
+            state = read_status(reader);
+        } else if (line->len == 1 && line->str[0] == '.') {
+            state = NNTP_DONE;
+        } else { /* a line of the block */
+            size_t dot = line->len > 1 && line->str[0] == '.' && line->str[1] == '.';
+            keep(reader, line->str + dot, line->len - dot);
+            keep(reader, "\r\n", 2);
+        }
+        g_string_truncate(line, 0);
     }
     return state;
 }

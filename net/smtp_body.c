@@ -45,17 +45,6 @@ static bool first_is_bare(const Piece *piece)
     return piece->length > 0 && piece->data[0] == '\n' && piece->before != '\r';
 }
 
-static bool first_is_dot(const Piece *piece)
-{
-    return piece->length > 0 && piece->data[0] == '.' && (piece->before == '\n' || piece->before == '\r');
-}
-
-/* Does it go out as it is? */
-static bool is_clean(const Piece *piece, bool chunk)
-{
-    return piece->bare == 0 && !first_is_bare(piece) && (chunk || (!piece->dots && !first_is_dot(piece)));
-}
-
 /* Return the number of bytes that the last line lacks of its end. */
 static size_t end_size(char last)
 {
@@ -169,16 +158,8 @@ static void release_reference(const void *data, size_t length, void *body)
 /* Pieces below this are cheaper copied than referred to. */
 #define COPY_MAX 512
 
-static void write_clean(SmtpBody *body, const Piece *piece, struct evbuffer *out)
-{
-    if (piece->length > COPY_MAX)
-        evbuffer_add_reference(out, piece->data, piece->length, release_reference, smtp_body_ref(body));
-    else
-        evbuffer_add(out, piece->data, piece->length);
-}
-
-/* Rewrites the piece up to stop; returns where it stands. */
-static size_t write_changed(struct evbuffer *out, const Piece *piece, size_t at, size_t stop, bool chunk)
+/* Write a piece from one offset to another, changed. */
+static void write_changed(struct evbuffer *out, const Piece *piece, size_t at, size_t stop, bool chunk)
 {
     const char *data = piece->data;
     size_t from = at; /* what is not yet copied */
@@ -193,35 +174,33 @@ static size_t write_changed(struct evbuffer *out, const Piece *piece, size_t at,
         from = at;
     }
     evbuffer_add(out, data + from, at - from);
-    return at;
-}
-
-/* Every LF has its CR by now. */
-static void write_end(const SmtpBody *body, struct evbuffer *out, bool chunk)
-{
-    size_t missing = end_size(body->last);
-    evbuffer_add(out, "\r\n" + 2 - missing, missing);
-    if (!chunk)
-        evbuffer_add(out, ".\r\n", 3);
 }
 
 void smtp_body_write(SmtpBody *body, SmtpBodyCursor *cursor, struct evbuffer *out, size_t limit)
 {
     while (cursor->piece < body->count) {
         const Piece *piece = &body->pieces[cursor->piece];
-        if (is_clean(piece, cursor->chunk)) {
-            write_clean(body, piece, out);
-            cursor->offset = piece->length;
-        } else {
-            size_t stop = MIN(piece->length, cursor->offset + limit);
+        bool first_is_dot = piece->length > 0 && piece->data[0] == '.' &&
+                            (piece->before == '\n' || piece->before == '\r');
+        bool clean = piece->bare == 0 && !first_is_bare(piece) && (cursor->chunk || (!piece->dots && !first_is_dot));
+        size_t stop = clean ? piece->length : MIN(piece->length, cursor->offset + limit);
+        if (!clean) {
             limit -= stop - cursor->offset;
-            cursor->offset = write_changed(out, piece, cursor->offset, stop, cursor->chunk);
+            write_changed(out, piece, cursor->offset, stop, cursor->chunk);
+        } else if (piece->length > COPY_MAX) {
+            evbuffer_add_reference(out, piece->data, piece->length, release_reference, smtp_body_ref(body));
+        } else {
+            evbuffer_add(out, piece->data, piece->length);
         }
-        if (cursor->offset < piece->length)
+        cursor->offset = stop;
+        if (stop < piece->length)
             return;
         cursor->piece++;
         cursor->offset = 0;
     }
-    write_end(body, out, cursor->chunk);
+    size_t missing = end_size(body->last); /* every LF has its CR by now */
+    evbuffer_add(out, "\r\n" + 2 - missing, missing);
+    if (!cursor->chunk)
+        evbuffer_add(out, ".\r\n", 3);
     cursor->ended = true;
 }

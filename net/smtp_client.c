@@ -30,7 +30,8 @@ static void arm(SmtpClient *client, int64_t wait_us)
     event_add(client->timer, &wait);
 }
 
-void smtp_client_soon(SmtpClient *client)
+/* Call the timer as soon as the loop runs again. */
+static void soon(SmtpClient *client)
 {
     event_active(client->timer, EV_TIMEOUT, 0);
 }
@@ -354,7 +355,7 @@ static void open_connection(SmtpClient *client)
     if (fd < 0 || (connect(fd, address, client->address_length) != 0 && errno != EINPROGRESS)) {
         client->connect_error = errno;
         attach(client, fd);
-        smtp_client_soon(client);
+        soon(client);
         return;
     }
     attach(client, fd);
@@ -821,7 +822,7 @@ void smtp_client_quit(SmtpClient *client)
     if (client->phase == SMTP_IDLE)
         say(client, SMTP_QUIT, "QUIT\r\n");
     else if (client->phase < SMTP_IDLE)
-        smtp_client_soon(client);
+        soon(client);
 }
 
 const char *smtp_client_peer(const SmtpClient *client)

@@ -107,8 +107,6 @@ struct SmtpClient {
 /* smtp_client.c */
 
 void smtp_client_phase(SmtpClient *client, SmtpPhase phase); /* enter the phase, and start its time limit */
-/* Call the timer as soon as the loop runs again. */
-void smtp_client_soon(SmtpClient *client);
 /* Make the connection ready for the next transaction, or quit. A transaction that was written behind goes on. */
 void smtp_client_rest(SmtpClient *client);
 /* Send RSET, whose reply leads to smtp_client_rest(). A transaction that was written behind has sent it already. */

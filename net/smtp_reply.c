@@ -36,22 +36,18 @@ static size_t status_length(const char *text, size_t length)
     return at == length || text[at] == ' ' ? at : 0;
 }
 
-/* The bytes of the UTF-8 character at text; 0 when it is none. */
-static size_t character_length(const char *text, size_t length)
-{
-    gunichar character = g_utf8_get_char_validated(text, (gssize)length);
-    if (character == (gunichar)-1 || character == (gunichar)-2 || g_unichar_iscntrl(character))
-        return 0;
-    return (size_t)g_unichar_to_utf8(character, NULL);
-}
-
 static void keep_text(SmtpReply *reply, const char *text, size_t length)
 {
     size_t left = SMTP_REPLY_TEXT_MAX - reply->text_length;
     char *to = reply->text + reply->text_length;
     while (length > 0 && left > 0) {
         unsigned char first = (unsigned char)*text;
-        size_t size = first >= ' ' && first < 127 ? 1 : character_length(text, length);
+        size_t size = 1;
+        if (first < ' ' || first >= 127) { /* the bytes of a UTF-8 character; 0: it is none */
+            gunichar character = g_utf8_get_char_validated(text, (gssize)length);
+            bool none = character == (gunichar)-1 || character == (gunichar)-2 || g_unichar_iscntrl(character);
+            size = none ? 0 : (size_t)g_unichar_to_utf8(character, NULL);
+        }
         if (size > left)
             break;
         if (size == 0) {
@@ -67,27 +63,6 @@ static void keep_text(SmtpReply *reply, const char *text, size_t length)
     }
     *to = '\0';
     reply->text_length = (size_t)(to - reply->text);
-}
-
-static void take_status(SmtpReply *reply, const char *text, size_t length)
-{
-    size_t status = status_length(text, length);
-    if (status == 0)
-        return;
-    memcpy(reply->status, text, status);
-    reply->status[status] = '\0';
-    reply->has_status = true;
-}
-
-/* A server's enhanced code is believed only when it agrees with the code. */
-static void settle_status(SmtpReply *reply)
-{
-    char class = (char)('0' + reply->code / 100);
-    if (reply->has_status && reply->status[0] == class)
-        return;
-    reply->has_status = false;
-    memcpy(reply->status, "0.0.0", 6);
-    reply->status[0] = class;
 }
 
 /* One line without its line end. */
@@ -106,12 +81,22 @@ static SmtpReplyState take_line(SmtpReply *reply, const char *line, size_t lengt
     }
     reply->started = true;
     if (length > 4) {
-        take_status(reply, line + 4, length - 4);
+        size_t status = status_length(line + 4, length - 4);
+        if (status > 0) {
+            memcpy(reply->status, line + 4, status);
+            reply->status[status] = '\0';
+            reply->has_status = true;
+        }
         keep_text(reply, line + 4, length - 4);
     }
     if (length > 3 && line[3] == '-')
         return SMTP_REPLY_MORE;
-    settle_status(reply);
+    /* A server's enhanced code is believed only when it agrees with the code. */
+    if (!reply->has_status || reply->status[0] != line[0]) {
+        reply->has_status = false;
+        memcpy(reply->status, "0.0.0", 6);
+        reply->status[0] = line[0];
+    }
     reply->finished = true;
     return SMTP_REPLY_DONE;
 }

@@ -323,7 +323,7 @@ void smtp_client_send(SmtpClient *client, const SmtpTransaction *transaction)
     smtp_client_phase(client, SMTP_MAIL);
     turn->refusal = check(client, turn);
     if (turn->refusal) {
-        smtp_client_soon(client);
+        event_active(client->timer, EV_TIMEOUT, 0); /* results come from the loop: smtp_transaction_refuse() */
         return;
     }
     bool fresh = turn->number == 1 || rested < AHEAD_REST;
