@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Declare the format of the files of a trail, for trail.c, which writes them, and trail_read.c, which reads them.
- * Numbers are as the machine has them. */
+/* Declare the format of the files of a trail, for trail.c and its tests. Numbers are as the machine has them. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,16 +24,6 @@ typedef struct TrailPlace {
     uint64_t key, offset; /* of a block */
 } TrailPlace;
 
-/* Return what head_sum must be. */
-uint32_t trail_head_sum(const TrailHead *head);
-
-/* Return the number by which files know a key: a hash of its text. */
-uint64_t trail_key(const char *key, size_t length);
-
-/* Set keys to the numbers of a line's keys, and return how many there are; 0: the line is about no mail. */
-#define TRAIL_KEYS 3
-unsigned trail_keys_of(const char *text, uint64_t keys[TRAIL_KEYS]);
-
 /* Return the numbers (unsigned) of the files in the directory, in order; an empty array where it is missing.
  * g_array_unref(). NULL with error: the directory cannot be read. */
 GArray *trail_files(const char *directory, GError **error);
@@ -45,8 +34,3 @@ char *trail_path(const char *directory, unsigned number, const char *suffix);
 
 /* Return how many files are kept, when all may have size bytes together. */
 unsigned trail_file_count(uint64_t size);
-
-/* Remove the oldest files until there are at most count, and those to which nothing was written since `before` (us
- * since 1970). Add their number to *removed (may be NULL). FAIL_LATER: a file cannot be removed, or the directory not
- * read. */
-bool trail_remove(const char *directory, unsigned count, int64_t before, int64_t *removed, GError **error);
