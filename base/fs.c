@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -70,21 +71,17 @@ static FailCode code_of_change(int number)
     return number == EPERM || number == EISDIR ? FAIL_NEVER : code_of(number);
 }
 
-/* For messages: the path of an open file as the kernel knows it. Keeps errno. */
-static char *name_of(int fd)
+/* Fail with errno, and the path of an open file as the kernel knows it. */
+static bool fail_on(GError **error, const char *what, int fd)
 {
     int saved = errno;
     g_autofree char *link = g_strdup_printf("/proc/self/fd/%d", fd);
     char path[PATH_MAX];
     ssize_t length = readlink(link, path, sizeof path);
     errno = saved;
-    return length > 0 ? g_strndup(path, (size_t)length) : g_strdup_printf("descriptor %d", fd);
-}
-
-static bool fail_on(GError **error, const char *what, int fd)
-{
-    g_autofree char *name = name_of(fd);
-    return fail_errno(error, FAIL_LATER, "%s %s", what, name);
+    if (length < 0)
+        return fail_errno(error, FAIL_LATER, "%s descriptor %d", what, fd);
+    return fail_errno(error, FAIL_LATER, "%s %.*s", what, (int)length, path);
 }
 
 /* With sync it is durable, also one that was there: whoever made it may
@@ -331,14 +328,6 @@ struct FsSyncing {
     int64_t begun, ended;
 };
 
-static void member_done(FsSyncing *round)
-{
-    if (--round->left > 0)
-        return;
-    round->ended = g_get_monotonic_time();
-    g_cond_signal(&round->done);
-}
-
 static void sync_members(FsSyncing *round)
 {
     g_mutex_lock(&round->lock);
@@ -348,7 +337,10 @@ static void sync_members(FsSyncing *round)
         int result = sync_one(member->fd, member->directory);
         member->result = result != 0 ? result : member->result;
         g_mutex_lock(&round->lock);
-        member_done(round);
+        if (--round->left == 0) {
+            round->ended = g_get_monotonic_time();
+            g_cond_signal(&round->done);
+        }
     }
     g_mutex_unlock(&round->lock);
 }
@@ -370,34 +362,19 @@ static void help(gpointer data, gpointer unused)
     g_atomic_rc_box_release_full(data, round_clear);
 }
 
-static GThreadPool *sync_pool(void)
+/* Each who comes calls two more, while there is something to be taken: waking threads is not left to the one who has
+ * the work, and where syncs cost nothing most are not woken at all. */
+static void call_helpers(FsSyncing *round)
 {
-    static gsize made;
-    if (g_once_init_enter(&made)) {
-        GThreadPool *pool = pool_new(help, SYNC_THREADS);
-        g_once_init_leave(&made, (gsize)pool);
-    }
-    return (GThreadPool *)made;
-}
-
-/* Sends the data of all files on its way first, so that the journal's commit that the first sync waits for takes all
- * of them along: a third more files a second (doc/performance.md). Only a hint; what fails here, the sync reports. */
-static void start_writing(const FsSync *group, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!group[i].directory)
-            sync_file_range(group[i].fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-}
-
-/* Waits for it: ext4 notes where a file's data lies when it has arrived, and a commit that begins before that leaves
- * the note to the next one. A byte that could not be written is told once, here and not by the sync. */
-static void await_writing(FsSync *group, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        bool lost = !group[i].directory && sync_file_range(group[i].fd, 0, 0, SYNC_FILE_RANGE_WAIT_AFTER) != 0 &&
-                    errno != ENOSYS && errno != EPERM && errno != ESPIPE; /* not offered here; no file with data */
-        group[i].result = lost ? errno : 0;
-    }
+    static gsize pool;
+    if (g_once_init_enter(&pool))
+        g_once_init_leave(&pool, (gsize)pool_new(help, SYNC_THREADS));
+    g_mutex_lock(&round->lock);
+    size_t called = MIN(MIN(round->uncalled, round->count - round->next), CALLS);
+    round->uncalled -= called;
+    g_mutex_unlock(&round->lock);
+    while (called-- > 0)
+        g_thread_pool_push((GThreadPool *)pool, g_atomic_rc_box_acquire(round), NULL);
 }
 
 /* Archives may lie on file systems of their own. */
@@ -412,17 +389,6 @@ static bool on_one_device(const FsSync *group, size_t count)
     return true;
 }
 
-/* All at once, by the calling thread. */
-static void sync_whole(FsSyncing *round)
-{
-    int result = syncfs(round->group[0].fd) == 0 ? 0 : errno;
-    for (size_t i = 0; i < round->count; i++)
-        round->group[i].result = result;
-    round->next = round->count;
-    round->left = 0;
-    round->ended = g_get_monotonic_time();
-}
-
 static FsSyncing *round_new(FsSync *group, size_t count)
 {
     FsSyncing *round = g_atomic_rc_box_new0(FsSyncing);
@@ -434,23 +400,24 @@ static FsSyncing *round_new(FsSync *group, size_t count)
         group[i].result = 0;
     if (fs_hook) /* one by one */
         sync_members(round);
-    else if (syncfs_allowed && count > 1 && on_one_device(group, count))
-        sync_whole(round);
-    else if (count > 1)
-        start_writing(group, count);
+    if (fs_hook || count < 2)
+        return round;
+    if (syncfs_allowed && on_one_device(group, count)) { /* all at once, by the calling thread */
+        int result = syncfs(group[0].fd) == 0 ? 0 : errno;
+        for (size_t i = 0; i < count; i++)
+            group[i].result = result;
+        round->next = count;
+        round->left = 0;
+        round->ended = g_get_monotonic_time();
+        return round;
+    }
+    /* Send the data of all files on its way first, so that the journal's commit that the first sync waits for takes
+     * all of them along: a third more files a second (doc/performance.md). Only a hint; what fails here, the sync
+     * reports. */
+    for (size_t i = 0; i < count; i++)
+        if (!group[i].directory)
+            sync_file_range(group[i].fd, 0, 0, SYNC_FILE_RANGE_WRITE);
     return round;
-}
-
-/* Each who comes calls two more, while there is something to be taken: waking threads is not left to the one who has
- * the work, and where syncs cost nothing most are not woken at all. */
-static void call_helpers(FsSyncing *round)
-{
-    g_mutex_lock(&round->lock);
-    size_t called = MIN(MIN(round->uncalled, round->count - round->next), CALLS);
-    round->uncalled -= called;
-    g_mutex_unlock(&round->lock);
-    while (called-- > 0)
-        g_thread_pool_push(sync_pool(), g_atomic_rc_box_acquire(round), NULL);
 }
 
 /* The thread that ends the group does the work that no helper took. So a group of one needs no thread switch, and a
@@ -494,7 +461,14 @@ bool fs_sync_group(FsSync *group, size_t count, GError **error)
         return true;
     FsSyncing *round = round_new(group, count);
     if (round->left > 1) {
-        await_writing(group, count);
+        /* Wait for the data: ext4 notes where a file's data lies when it has arrived, and a commit that begins before
+         * that leaves the note to the next one. A byte that could not be written is told once, here and not by the
+         * sync. */
+        for (size_t i = 0; i < count; i++) {
+            bool lost = !group[i].directory && sync_file_range(group[i].fd, 0, 0, SYNC_FILE_RANGE_WAIT_AFTER) != 0 &&
+                        errno != ENOSYS && errno != EPERM && errno != ESPIPE; /* not offered here; no file with data */
+            group[i].result = lost ? errno : 0;
+        }
         get_help(round, count - 1);
     }
     return fs_sync_end(round, NULL, error);
@@ -506,26 +480,18 @@ static void close_one(gpointer data, gpointer unused)
     close(GPOINTER_TO_INT(data) - 1); /* a pool takes no 0 */
 }
 
-static size_t gone_max; /* known once there is a pool */
-
-static GThreadPool *close_pool(void)
-{
-    static gsize made;
-    if (g_once_init_enter(&made)) {
-        gone_max = fs_files_allowed(GONE_MAX, GONE_PART);
-        GThreadPool *pool = pool_new(close_one, 1);
-        g_once_init_leave(&made, (gsize)pool);
-    }
-    return (GThreadPool *)made;
-}
-
 void fs_close_gone(int fd)
 {
-    GThreadPool *pool = fs_hook || forked ? NULL : close_pool();
-    if (!pool || g_thread_pool_unprocessed(pool) >= gone_max)
+    static gsize pool;
+    static size_t most; /* files; known once there is a pool */
+    if (!fs_hook && !forked && g_once_init_enter(&pool)) {
+        most = fs_files_allowed(GONE_MAX, GONE_PART);
+        g_once_init_leave(&pool, (gsize)pool_new(close_one, 1));
+    }
+    if (fs_hook || forked || g_thread_pool_unprocessed((GThreadPool *)pool) >= most)
         close(fd);
     else
-        g_thread_pool_push(pool, GINT_TO_POINTER(fd + 1), NULL);
+        g_thread_pool_push((GThreadPool *)pool, GINT_TO_POINTER(fd + 1), NULL);
 }
 
 bool fs_unlink_gone(int dir_fd, const char *name, GError **error)
@@ -595,4 +561,58 @@ bool fs_remove_tree(const char *path, GError **error)
 {
     return nftw(path, remove_one, TREE_FILES, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT ||
            fail_errno(error, FAIL_LATER, "remove %s", path);
+}
+
+/* --- known faults of file systems ---------------------------------------- */
+
+/* A line: identity, parent, device, root, mount point, options, optional fields, "-", type, source, options of
+ * the file system. Fields hold no spaces (those of paths are \040). */
+#define FIXED_FIELDS 6
+
+char *mount_fault_in(const char *mountinfo, uint64_t mount, const char *path, bool network_only)
+{
+    static const char *const network[] = {"nfs",        "nfs4",           "cifs",      "smb3", "9p",    "afs", "ceph",
+                                          "fuse.sshfs", "fuse.glusterfs", "glusterfs", "gfs2", "ocfs2", NULL};
+    g_auto(GStrv) lines = g_strsplit(mountinfo, "\n", -1);
+    for (char **line = lines; *line; line++) {
+        g_auto(GStrv) fields = g_strsplit(*line, " ", -1);
+        if (g_strv_length(fields) <= FIXED_FIELDS || strtoull(fields[0], NULL, 10) != mount)
+            continue;
+        char **dash = fields + FIXED_FIELDS;
+        while (*dash && !g_str_equal(*dash, "-"))
+            dash++;
+        if (!*dash || g_strv_length(dash) < 4)
+            return NULL;
+        const char *type = dash[1];
+        if (g_strv_contains(network, type))
+            return g_strdup_printf("%s is on %s, which hosts share: what is said to be on the disk there may be "
+                                   "lost, and one host does not see what another does; use ext4 or xfs on a disk of "
+                                   "this host", path, type);
+        g_auto(GStrv) options = g_strsplit(dash[3], ",", -1);
+        if (network_only || !g_str_equal(type, "btrfs") || g_strv_contains((const char *const *)options, "notreelog"))
+            return NULL;
+        return g_strdup_printf("%s is on btrfs that is mounted without notreelog: after a power cut, mail may be "
+                               "delivered twice; mount it with notreelog, or use ext4 or xfs", path);
+    }
+    return NULL;
+}
+
+static char *look(const char *path, bool network_only)
+{
+    struct statx status;
+    g_autofree char *mountinfo = NULL;
+    if (statx(AT_FDCWD, path, 0, STATX_MNT_ID, &status) != 0 || !(status.stx_mask & STATX_MNT_ID) ||
+        !g_file_get_contents("/proc/self/mountinfo", &mountinfo, NULL, NULL))
+        return NULL;
+    return mount_fault_in(mountinfo, status.stx_mnt_id, path, network_only);
+}
+
+char *mount_fault(const char *path)
+{
+    return look(path, false);
+}
+
+char *mount_network_fault(const char *path)
+{
+    return look(path, true);
 }

@@ -20,7 +20,7 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "base/mount.h"
+#include "base/fs.h"
 #include "master/control.h"
 #include "master/slices.h"
 #include "master/supervisor.h"

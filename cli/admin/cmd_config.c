@@ -9,7 +9,7 @@
 
 #include "base/config.h"
 #include "base/fail.h"
-#include "base/mount.h"
+#include "base/fs.h"
 #include "cli/command.h"
 #include "cli/plain.h"
 #include "lists/hosts/host_connections.h"

@@ -13,7 +13,6 @@
 #include "base/certificate.h"
 #include "base/clock.h"
 #include "base/fs.h"
-#include "base/mount.h"
 
 static void finding_free(void *data)
 {

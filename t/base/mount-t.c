@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "base/mount.h"
+#include "base/fs.h"
 #include "t/suite.h"
 
 #include <glib.h>
