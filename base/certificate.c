@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/config_table.h"
-#include "base/conninfo.h"
+#include "base/config_check.h"
 #include "base/fail.h"
 
 static void file_free(gpointer data)

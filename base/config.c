@@ -86,7 +86,68 @@ static bool faults_none(const ConfigFaults *faults, GError **error)
     return fail(error, FAIL_CONFIG, "%s", text->str);
 }
 
-/* ---- the table of sections ---- */
+/* ---- the tables of settings ---- */
+
+const ConfigTable *config_table(unsigned at)
+{
+    for (const ConfigSettings *const *settings = config_settings; *settings; settings++)
+        for (const ConfigTable *table = (*settings)->tables; table && table->section; table++)
+            if (at-- == 0)
+                return table;
+    return NULL;
+}
+
+const ConfigMember *config_member(unsigned at)
+{
+    for (const ConfigSettings *const *settings = config_settings; *settings; settings++)
+        for (const ConfigMember *member = (*settings)->members; member && member->section; member++)
+            if (at-- == 0)
+                return member;
+    return NULL;
+}
+
+bool config_table_covers(const ConfigTable *table, const char *section)
+{
+    size_t stem = strlen(table->section) - 1;
+    if (table->section[stem] != '*')
+        return g_str_equal(table->section, section);
+    return strncmp(table->section, section, stem) == 0;
+}
+
+const char *config_fallback(const ConfigKey *key, const char *section)
+{
+    const ConfigMember *member;
+    for (unsigned i = 0; (member = config_member(i)); i++) {
+        const ConfigDefault *own = g_str_equal(member->section, section) ? member->defaults : NULL;
+        for (; own && own->name; own++)
+            if (g_str_equal(own->name, key->name))
+                return own->fallback;
+    }
+    return key->fallback;
+}
+
+char *config_unconfined(const Config *config, const char *runner)
+{
+    g_autofree char *section = g_strconcat("runner.", runner, NULL);
+    if (!config_bool(config, "master", "confine"))
+        return g_strdup("[master] confine");
+    if (config_has_section(config, section) && !config_bool(config, section, "confine"))
+        return g_strdup_printf("[%s] confine", section);
+    for (const ConfigSettings *const *settings = config_settings; *settings; settings++) {
+        char *setting = (*settings)->program ? (*settings)->program(config, runner) : NULL;
+        if (setting)
+            return setting;
+    }
+    return NULL;
+}
+
+bool config_read_by(const char *readers, const char *runner)
+{
+    g_auto(GStrv) names = g_strsplit(readers ? readers : "", " ", -1);
+    return g_strv_contains((const char *const *)names, "*") || g_strv_contains((const char *const *)names, runner);
+}
+
+/* ---- sections ---- */
 
 size_t config_family_length(const char *section)
 {
@@ -122,20 +183,6 @@ ConfigSection *config_section_add(Config *config, const char *name, int line)
     section->values = g_ptr_array_new_with_free_func(value_free);
     g_ptr_array_add(config->sections, section);
     return section;
-}
-
-/* The plain sections, and the built-in members where their family's turn comes. */
-static void sections_add_known(Config *config)
-{
-    const ConfigTable *table;
-    const ConfigMember *member;
-    for (unsigned i = 0; (table = config_table(i)); i++) {
-        if (config_family_length(table->section) == 0 && !config_section(config, table->section))
-            config_section_add(config, table->section, 0);
-        for (unsigned j = 0; (member = config_member(j)); j++)
-            if (config_table_covers(table, member->section) && !config_section(config, member->section))
-                config_section_add(config, member->section, 0);
-    }
 }
 
 /* ---- types and defaults ---- */
@@ -184,35 +231,7 @@ static char *default_text(const Config *config, const ConfigSection *section, co
     return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
-static void value_type(const ConfigSection *section, ConfigValue *value, ConfigFaults *faults)
-{
-    g_autofree char *allowed = NULL;
-    value->bad = !config_value_parse(value, &allowed);
-    if (!value->bad)
-        return;
-    if (value->line == 0)
-        log_panic("configuration: the default of [%s] %s is wrong: %s", section->name, value->name, value->text);
-    bool comment = strstr(value->text, " #") != NULL;
-    bool secret = value->key->type == CONFIG_SECRET;
-    config_fault(faults, value->line, section->name, value->name, "found \"%s\"; allowed is %s%s",
-                 secret ? "***" : value->text, allowed,
-                 comment ? " (a comment behind a value begins with \" ;\")" : "");
-}
-
-/* The value of a key as the file has it, taken from `given`; else the default. */
-static ConfigValue *complete(const Config *config, const ConfigSection *section, const ConfigKey *key, GPtrArray *given)
-{
-    for (unsigned i = 0; i < given->len; i++)
-        if (((ConfigValue *)given->pdata[i])->key == key)
-            return g_ptr_array_steal_index(given, i);
-    ConfigValue *value = g_new0(ConfigValue, 1);
-    value->name = g_strdup(key->name);
-    value->key = key;
-    value->text = default_text(config, section, key);
-    return value;
-}
-
-/* Brings a section's values into the order of the tables, with the defaults. */
+/* Bring a section's values into the order of the tables, with the defaults, and give each its type. */
 static void section_complete(const Config *config, ConfigSection *section, ConfigFaults *faults)
 {
     g_autoptr(GPtrArray) given = g_steal_pointer(&section->values);
@@ -221,20 +240,65 @@ static void section_complete(const Config *config, ConfigSection *section, Confi
     for (unsigned i = 0; (table = config_table(i)); i++) {
         bool covers = config_table_covers(table, section->name);
         for (const ConfigKey *key = table->keys; covers && key->name; key++) {
-            ConfigValue *value = complete(config, section, key, given);
+            ConfigValue *value = NULL;
+            for (unsigned at = 0; at < given->len && !value; at++)
+                if (((ConfigValue *)given->pdata[at])->key == key)
+                    value = g_ptr_array_steal_index(given, at);
+            if (!value) {
+                value = g_new0(ConfigValue, 1);
+                value->name = g_strdup(key->name);
+                value->key = key;
+                value->text = default_text(config, section, key);
+            }
             g_ptr_array_add(section->values, value);
-            if (value->text)
-                value_type(section, value, faults);
-            else if (key->type == CONFIG_LIST)
+            g_autofree char *allowed = NULL;
+            if (!value->text && key->type == CONFIG_LIST)
                 value->words = g_new0(char *, 1);
+            value->bad = value->text && !config_value_parse(value, &allowed);
+            if (!value->bad)
+                continue;
+            if (value->line == 0)
+                log_panic("configuration: the default of [%s] %s is wrong: %s", section->name, key->name, value->text);
+            bool comment = strstr(value->text, " #") != NULL;
+            config_fault(faults, value->line, section->name, key->name, "found \"%s\"; allowed is %s%s",
+                         key->type == CONFIG_SECRET ? "***" : value->text, allowed,
+                         comment ? " (a comment behind a value begins with \" ;\")" : "");
         }
     }
     while (given->len > 0)
         g_ptr_array_add(section->values, g_ptr_array_steal_index(given, 0));
 }
 
-static void families_fill(Config *config)
+static Config *config_new(const char *path)
 {
+    Config *config = g_new0(Config, 1);
+    config->path = g_strdup(path);
+    config->sections = g_ptr_array_new_with_free_func(section_free);
+    config->families = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
+    /* The plain sections, and the built-in members where their family's turn comes. */
+    const ConfigTable *table;
+    const ConfigMember *member;
+    for (unsigned i = 0; (table = config_table(i)); i++) {
+        if (config_family_length(table->section) == 0 && !config_section(config, table->section))
+            config_section_add(config, table->section, 0);
+        for (unsigned j = 0; (member = config_member(j)); j++)
+            if (config_table_covers(table, member->section) && !config_section(config, member->section))
+                config_section_add(config, member->section, 0);
+    }
+    return config;
+}
+
+Config *config_load(const char *path, bool offline, GError **error)
+{
+    g_autoptr(Config) config = config_new(path);
+    g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(fault_free);
+    ConfigFaults faults = {.file = path, .found = found};
+    if (!config_read(config, &faults)) { /* the checks would find faults in defaults that nobody chose */
+        faults_none(&faults, error);
+        return NULL;
+    }
+    for (unsigned i = 0; i < config->sections->len; i++)
+        section_complete(config, config->sections->pdata[i], &faults);
     const ConfigTable *table;
     for (unsigned i = 0; (table = config_table(i)); i++) {
         size_t family = config_family_length(table->section);
@@ -250,30 +314,6 @@ static void families_fill(Config *config)
         g_ptr_array_add(members, NULL);
         g_hash_table_insert(config->families, g_steal_pointer(&name), members);
     }
-}
-
-static Config *config_new(const char *path)
-{
-    Config *config = g_new0(Config, 1);
-    config->path = g_strdup(path);
-    config->sections = g_ptr_array_new_with_free_func(section_free);
-    config->families = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
-    sections_add_known(config);
-    return config;
-}
-
-Config *config_load(const char *path, bool offline, GError **error)
-{
-    g_autoptr(Config) config = config_new(path);
-    g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(fault_free);
-    ConfigFaults faults = {.file = path, .found = found};
-    if (!config_read(config, &faults)) { /* the checks would find faults in defaults that nobody chose */
-        faults_none(&faults, error);
-        return NULL;
-    }
-    for (unsigned i = 0; i < config->sections->len; i++)
-        section_complete(config, config->sections->pdata[i], &faults);
-    families_fill(config);
     const ConfigCheck check = {config, offline, &faults};
     for (const ConfigSettings *const *settings = config_settings; *settings; settings++)
         if ((*settings)->check)
@@ -445,10 +485,16 @@ static bool is_secret(const ConfigValue *value)
     return false;
 }
 
-static void print_list(GString *text, const ConfigValue *value)
+static void print_value(GString *text, const ConfigValue *value)
 {
+    if (!value->text)
+        g_string_append_printf(text, "; %s is not set", value->name);
+    else if (!value->words)
+        g_string_append_printf(text, "%s = %s", value->name, is_secret(value) ? "***" : value->text);
+    else
+        g_string_append_printf(text, "%s =", value->name);
     size_t column = strlen(value->name) + 2;
-    for (char **word = value->words; *word; word++) {
+    for (char **word = value->text ? value->words : NULL; word && *word; word++) {
         if (word > value->words && column + strlen(*word) > PRINT_WIDTH) {
             g_string_append(text, ",\n   ");
             column = 3;
@@ -457,19 +503,6 @@ static void print_list(GString *text, const ConfigValue *value)
         }
         g_string_append_printf(text, " %s", *word);
         column += strlen(*word) + 2;
-    }
-}
-
-static void print_value(GString *text, const ConfigValue *value)
-{
-    if (!value->text) {
-        g_string_append_printf(text, "; %s is not set", value->name);
-    } else {
-        g_string_append_printf(text, "%s =", value->name);
-        if (value->words)
-            print_list(text, value);
-        else
-            g_string_append_printf(text, " %s", is_secret(value) ? "***" : value->text);
     }
     g_string_append(text, value->line == 0 && value->text ? " ; default\n" : "\n");
 }

@@ -195,3 +195,45 @@ const char *config_unresolved(const char *host, int flags)
         freeaddrinfo(found);
     return result == 0 ? NULL : gai_strerror(result);
 }
+
+char *conninfo_value(const char *where, const char *name)
+{
+    static const char blanks[] = " \t\n\r\f";
+    char *value = NULL;
+    if (g_str_has_prefix(where, "postgresql://") || g_str_has_prefix(where, "postgres://")) {
+        const char *query = strchr(where, '?');
+        g_auto(GStrv) pairs = g_strsplit(query ? query + 1 : "", "&", -1);
+        for (char **pair = pairs; *pair; pair++) {
+            size_t length = strcspn(*pair, "=");
+            if (!(*pair)[length] || length != strlen(name) || memcmp(*pair, name, length) != 0)
+                continue;
+            g_free(value);
+            value = g_uri_unescape_string(*pair + length + 1, NULL);
+        }
+        return value;
+    }
+    for (const char *at = where + strspn(where, blanks); *at; at += strspn(at, blanks)) {
+        const char *word = at;
+        size_t length = strcspn(word, "= \t\n\r\f");
+        at += length;
+        at += strspn(at, blanks);
+        if (*at != '=')
+            break;
+        at++;
+        at += strspn(at, blanks);
+        /* The value may stand in quotation marks and have backslashes. */
+        g_autoptr(GString) found = g_string_new(NULL);
+        bool quoted = *at == '\'';
+        for (at += quoted; *at && (quoted ? *at != '\'' : !strchr(blanks, *at)); at++) {
+            if (*at == '\\' && at[1])
+                at++;
+            g_string_append_c(found, *at);
+        }
+        at += quoted && *at;
+        if (length == strlen(name) && memcmp(word, name, length) == 0) {
+            g_free(value);
+            value = g_strdup(found->str);
+        }
+    }
+    return value;
+}

@@ -83,3 +83,7 @@ bool config_endpoint_valid(const char *word);
 /* Return why a name has no address now (static text); NULL: it has one. Wait for the answer of the resolver; flags are
  * those of getaddrinfo(). */
 const char *config_unresolved(const char *host, int flags);
+/* Return the value of a parameter in a connection string of PostgreSQL, read without its library: a URL,
+ * "postgresql://db/lists?sslcert=%2Fx.crt", or pairs, "host=db sslcert='/x.crt'"; g_free(). Of several the last counts,
+ * as for libpq. NULL: it is not there. */
+char *conninfo_value(const char *where, const char *name);

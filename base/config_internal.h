@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declare what the files of the configuration share. config.c has the sections, defaults and getters. config_read.c
- * reads the file, config_value.c gives text a type, and config_table.c walks through the tables of settings.
- * config_check.c has what checks of values use.
+ * Declare what the files of the configuration share. config.c has the tables, sections, defaults and getters.
+ * config_read.c reads the file and gives text a type. config_check.c has what checks of values use.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -3,13 +3,258 @@
 #include "base/config_internal.h"
 
 #include <ini.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/near_word.h"
 
+#define RATE_MAX 1e6 /* a second */
 #define FREE_KEY_PREFIX "x_"
 /* inih keeps 50 bytes of a name, its end included. */
 #define NAME_LENGTH_MAX 48
+
+/* ---- values ---- */
+
+typedef struct Unit {
+    const char *name;
+    int64_t factor;
+} Unit;
+
+static const Unit durations[] = {
+    {"us", 1},           {"ms", 1000},         {"s", 1000000},          {"m", 60000000},
+    {"h", 3600000000LL}, {"d", 86400000000LL}, {"w", 604800000000LL}, {NULL, 0},
+};
+static const Unit sizes[] = {{"K", 1LL << 10}, {"M", 1LL << 20}, {"G", 1LL << 30}, {NULL, 0}};
+
+/* A number that is not negative, with an optional unit. Without one it is
+ * multiplied by plain. */
+static bool number_parse(const char *text, const Unit *units, int64_t plain, int64_t *number)
+{
+    size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || digits > 18)
+        return false;
+    int64_t value = g_ascii_strtoll(text, NULL, 10);
+    g_autofree char *suffix = g_strstrip(g_strdup(text + digits));
+    if (!*suffix)
+        return !__builtin_mul_overflow(value, plain, number);
+    for (; units && units->name; units++)
+        if (g_ascii_strcasecmp(suffix, units->name) == 0)
+            return !__builtin_mul_overflow(value, units->factor, number);
+    return false;
+}
+
+/* The shortest text that means number. */
+static char *number_text(int64_t number, const Unit *units)
+{
+    const Unit *best = NULL;
+    for (; units && units->name; units++)
+        if (number != 0 && number % units->factor == 0)
+            best = units;
+    return best ? g_strdup_printf("%" G_GINT64_FORMAT "%s", number / best->factor, best->name)
+                : g_strdup_printf("%" G_GINT64_FORMAT, number);
+}
+
+bool config_duration_parse(const char *text, int64_t *us)
+{
+    return number_parse(text, durations, 1000000, us);
+}
+
+char *config_duration_text(int64_t us)
+{
+    return number_text(us, durations);
+}
+
+static const struct {
+    const char *names[3];
+    double seconds;
+} rate_units[] = {
+    {{"s", "sec", "second"}, 1},
+    {{"m", "min", "minute"}, 60},
+    {{"h", "hour", "hour"}, 3600},
+    {{"d", "day", "day"}, 86400},
+};
+
+bool config_rate_parse(const char *text, double *per_second)
+{
+    *per_second = 0;
+    if (strcmp(text, "0") == 0 || strcmp(text, "none") == 0)
+        return true;
+    char *end = NULL;
+    double count = g_ascii_strtod(text, &end);
+    double seconds = 0; /* of the unit */
+    for (size_t i = 0; *end == '/' && i < G_N_ELEMENTS(rate_units); i++)
+        for (size_t j = 0; j < G_N_ELEMENTS(rate_units[i].names); j++)
+            if (strcmp(end + 1, rate_units[i].names[j]) == 0)
+                seconds = rate_units[i].seconds;
+    *per_second = seconds > 0 ? count / seconds : 0;
+    return g_ascii_isdigit(*text) && isfinite(count) && *per_second > 0 && *per_second <= RATE_MAX;
+}
+
+static bool decimal_parse(const char *text, double *value)
+{
+    char *end = NULL;
+    *value = g_ascii_strtod(text, &end);
+    return g_ascii_isdigit(*text) && *end == '\0' && isfinite(*value);
+}
+
+bool config_feedback_parse(const char *text, double *value, const char **divisor)
+{
+    static const char *const words[] = {"concurrency", "sqrt_concurrency"};
+    g_auto(GStrv) parts = g_strsplit(text, "/", 2);
+    const char *below = parts[0] ? parts[1] : NULL;
+    double by = 1;
+    *value = 0;
+    *divisor = NULL;
+    bool good = parts[0] && decimal_parse(g_strstrip(parts[0]), value);
+    for (size_t i = 0; below && i < G_N_ELEMENTS(words); i++)
+        if (strcmp(g_strstrip(parts[1]), words[i]) == 0)
+            *divisor = words[i];
+    if (below && !*divisor)
+        good = good && decimal_parse(below, &by) && by > 0;
+    *value /= by;
+    return good && *value >= 0 && *value <= 1;
+}
+
+static const Unit *units_of(ConfigType type)
+{
+    return type == CONFIG_DURATION ? durations : type == CONFIG_SIZE ? sizes : NULL;
+}
+
+char *config_range_text(const ConfigKey *key)
+{
+    if (key->min == 0 && key->max == 0)
+        return NULL;
+    g_autofree char *min = number_text(key->min, units_of(key->type));
+    g_autofree char *max = number_text(key->max, units_of(key->type));
+    return g_strdup_printf("%s to %s", min, max);
+}
+
+static char *count_allowed(const ConfigKey *key, bool numeric, int64_t number)
+{
+    int64_t least = MAX(key->min, 1);
+    g_autofree char *rule = g_strdup_printf("%sa power of two from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT,
+                                            key->min == 0 ? "auto, or " : "", least, key->max);
+    if (!numeric)
+        return g_steal_pointer(&rule);
+    if (number <= least || number >= key->max)
+        return g_strdup_printf("%s; the nearest is %" G_GINT64_FORMAT, rule, number <= least ? least : key->max);
+    int64_t below = least;
+    while (below * 2 < number)
+        below *= 2;
+    return g_strdup_printf("%s; the nearest are %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT, rule, below,
+                           MIN(below * 2, key->max));
+}
+
+static char **words_parse(const char *text)
+{
+    g_auto(GStrv) pieces = g_strsplit_set(text, ", \t", -1);
+    g_autoptr(GPtrArray) words = g_ptr_array_new();
+    for (char **piece = pieces; *piece; piece++)
+        if (**piece)
+            g_ptr_array_add(words, g_strdup(*piece));
+    g_ptr_array_add(words, NULL);
+    return (char **)g_ptr_array_free(g_steal_pointer(&words), FALSE);
+}
+
+static bool number_type_parse(ConfigValue *value, char **allowed)
+{
+    const ConfigKey *key = value->key;
+    ConfigType type = key->type;
+    int64_t plain = type == CONFIG_DURATION ? 1000000 : 1;
+    bool numeric = number_parse(value->text, units_of(type), plain, &value->number);
+    bool fits = numeric;
+    if (type == CONFIG_COUNT && numeric)
+        fits = value->number > 0 && (value->number & (value->number - 1)) == 0;
+    else if (type == CONFIG_COUNT)
+        fits = key->min == 0 && g_str_equal(value->text, "auto");
+    bool ranged = key->min != 0 || key->max != 0;
+    if (fits && (!ranged || (value->number >= key->min && value->number <= key->max)))
+        return true;
+    const char *what = type == CONFIG_SIZE       ? "bytes, with K, M or G as powers of 1024"
+                       : type == CONFIG_DURATION ? "a time such as 500ms, 30s, 5m, 36h, 5d (a number alone is seconds)"
+                                                 : "a whole number";
+    g_autofree char *range = config_range_text(key);
+    if (type == CONFIG_COUNT)
+        *allowed = count_allowed(key, numeric, value->number);
+    else
+        *allowed = range ? g_strdup_printf("%s, from %s", what, range) : g_strdup(what);
+    return false;
+}
+
+/* Give the value that an empty text has in this type: unset, an empty list, or nothing. */
+static bool empty_parse(ConfigValue *value, char **allowed)
+{
+    ConfigType type = value->key->type;
+    if (type == CONFIG_LIST) {
+        value->words = words_parse("");
+        return true;
+    }
+    bool textual = type == CONFIG_STRING || type == CONFIG_PATH || type == CONFIG_SECRET || type == CONFIG_REGEX;
+    bool may_be_unset = textual && !value->key->fallback;
+    if (!may_be_unset) {
+        *allowed = g_strdup("a value, or no such line");
+        return false;
+    }
+    g_clear_pointer(&value->text, g_free);
+    return true;
+}
+
+bool config_value_parse(ConfigValue *value, char **allowed)
+{
+    static const char *const truths[] = {"no", "yes", "false", "true", "off", "on", "0", "1"};
+    const char *text = value->text, *divisor;
+    double number;
+    if (!*text)
+        return empty_parse(value, allowed);
+    switch (value->key->type) {
+    case CONFIG_STRING:
+    case CONFIG_SECRET:
+        return true;
+    case CONFIG_PATH:
+        if (*text == '/')
+            return true;
+        *allowed = g_strdup("an absolute path");
+        return false;
+    case CONFIG_BOOL:
+        for (size_t i = 0; i < G_N_ELEMENTS(truths); i++)
+            if (g_ascii_strcasecmp(text, truths[i]) == 0) {
+                value->number = (int64_t)(i & 1);
+                return true;
+            }
+        *allowed = g_strdup("yes or no");
+        return false;
+    case CONFIG_CHOICE: {
+        g_auto(GStrv) words = g_strsplit(value->key->choices, "|", -1);
+        if (g_strv_contains((const char *const *)words, text))
+            return true;
+        g_autofree char *joined = g_strjoinv(", ", words);
+        *allowed = words[1] ? g_strdup_printf("one of %s", joined) : g_strdup(joined);
+        return false;
+    }
+    case CONFIG_LIST:
+        value->words = words_parse(text);
+        return true;
+    case CONFIG_RATE:
+        if (config_rate_parse(text, &number))
+            return true;
+        *allowed = g_strdup(CONFIG_RATE_ALLOWED);
+        return false;
+    case CONFIG_FEEDBACK:
+        if (config_feedback_parse(text, &number, &divisor))
+            return true;
+        *allowed = g_strdup(CONFIG_FEEDBACK_ALLOWED);
+        return false;
+    case CONFIG_REGEX: {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(GRegex) regex = g_regex_new(text, G_REGEX_CASELESS, 0, &error);
+        if (!regex)
+            *allowed = g_strdup_printf("a regular expression (PCRE), but: %s", error->message);
+        return regex != NULL;
+    }
+    default:
+        return number_type_parse(value, allowed);
+    }
+}
 
 /* ---- suggestions ---- */
 
@@ -39,16 +284,6 @@ static const ConfigTable *find_table(const char *section)
     return NULL;
 }
 
-/* Was the section of the table with this number named by one before it? */
-static bool is_repeated(unsigned at)
-{
-    const char *section = config_table(at)->section;
-    for (unsigned i = 0; i < at; i++)
-        if (g_str_equal(config_table(i)->section, section))
-            return true;
-    return false;
-}
-
 static void fault_unknown_section(ConfigFaults *faults, int line, const char *name)
 {
     NearWord near = meant_by(name);
@@ -56,7 +291,10 @@ static void fault_unknown_section(ConfigFaults *faults, int line, const char *na
     const ConfigTable *table;
     for (unsigned i = 0; (table = config_table(i)); i++) {
         size_t family = config_family_length(table->section);
-        if (!is_repeated(i))
+        unsigned first = 0; /* table of a section of this name */
+        while (!g_str_equal(config_table(first)->section, table->section))
+            first++;
+        if (first == i)
             g_string_append_printf(allowed, "%s[%.*s%s]", allowed->len ? ", " : "",
                                    family ? (int)family : (int)strlen(table->section), table->section,
                                    family ? "NAME" : "");
@@ -72,33 +310,24 @@ static void fault_unknown_section(ConfigFaults *faults, int line, const char *na
         config_fault(faults, line, name, NULL, "found an unknown section; allowed are %s", allowed->str);
 }
 
-/* Return what replaced a key that there was once; NULL: there never was one of that name. */
-static const char *instead_of(const char *section, const char *name)
-{
-    const ConfigTable *table;
-    for (unsigned i = 0; (table = config_table(i)); i++)
-        for (const ConfigKeyword *gone = config_table_covers(table, section) ? table->gone : NULL; gone && gone->word;
-             gone++)
-            if (g_str_equal(gone->word, name))
-                return gone->line;
-    return NULL;
-}
-
 static void fault_unknown_key(ConfigFaults *faults, int line, const char *section, const char *name)
 {
-    const char *instead = instead_of(section, name);
-    if (instead) {
-        config_fault(faults, line, section, name, "there is no such key any more: %s", instead);
-        return;
-    }
     NearWord near = meant_by(name);
     g_autoptr(GString) allowed = g_string_new(NULL);
     const ConfigTable *table;
-    for (unsigned i = 0; (table = config_table(i)); i++)
-        for (const ConfigKey *key = config_table_covers(table, section) ? table->keys : NULL; key && key->name; key++) {
+    for (unsigned i = 0; (table = config_table(i)); i++) {
+        if (!config_table_covers(table, section))
+            continue;
+        for (const ConfigKeyword *gone = table->gone; gone && gone->word; gone++)
+            if (g_str_equal(gone->word, name)) {
+                config_fault(faults, line, section, name, "there is no such key any more: %s", gone->line);
+                return;
+            }
+        for (const ConfigKey *key = table->keys; key && key->name; key++) {
             g_string_append_printf(allowed, "%s%s", allowed->len ? ", " : "", key->name);
             near_word_offer(&near, key->name);
         }
+    }
     if (near.best)
         config_fault(faults, line, section, name, "found an unknown key; allowed is %s, perhaps?", near.best);
     else
@@ -124,11 +353,6 @@ typedef struct ConfigReader {
     bool joined;            /* what inih has goes on where it stopped in the same line of the file */
 } ConfigReader;
 
-static bool member_name_valid(const char *name)
-{
-    return g_ascii_isalnum(*name) && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-")] == '\0';
-}
-
 static void read_section(ConfigReader *reader, const char *text)
 {
     reader->last = NULL;
@@ -148,11 +372,12 @@ static void read_section(ConfigReader *reader, const char *text)
     if (reader->section)
         return;
     size_t family = config_family_length(name);
+    const char *member = name + family;
     if (family == 0 || !find_table(name))
         fault_unknown_section(reader->faults, reader->line, name);
-    else if (!member_name_valid(name + family))
+    else if (!g_ascii_isalnum(*member) || member[strspn(member, "abcdefghijklmnopqrstuvwxyz0123456789_-")])
         config_fault(reader->faults, reader->line, name, NULL,
-                     "found \"%s\"; allowed is a name of small letters, digits, _ and -", name + family);
+                     "found \"%s\"; allowed is a name of small letters, digits, _ and -", member);
     else
         reader->section = config_section_add(reader->config, name, reader->line);
 }
@@ -168,35 +393,24 @@ static void read_missed(ConfigReader *reader)
     g_clear_pointer(&reader->rest, g_free);
 }
 
-/* Where a text may be cut that has more than `room` bytes, so that inih does not take the second part for a comment;
- * 0: nowhere. */
-static size_t find_cut(const char *text, size_t room)
-{
-    size_t length = room;
-    while (length > room / 2 && strchr(" \t;#", text[length]))
-        length--;
-    return length > room / 2 ? length : 0;
-}
-
-/* Takes the comment off a text that inih will not see in one piece. */
-static void cut_comment(char *text)
-{
-    for (char *at = text + 1; *text && *at; at++)
-        if (*at == ';' && strchr(" \t", at[-1])) {
-            *at = '\0';
-            g_strchomp(text);
-        }
-}
-
 /* Gives inih as much of text as it takes for a line; what is left follows as lines that continue it. */
 static void hand_on(ConfigReader *reader, const char *text, char *buffer, size_t size)
 {
     size_t room = size - sizeof(" \n");
     g_autofree char *whole = g_strdup(text);
-    if (strlen(whole) > room)
-        cut_comment(whole);
-    size_t length = strlen(whole) > room ? find_cut(whole, room) : strlen(whole);
-    if (length == 0) {
+    /* inih takes no comment off a text that it does not see in one piece. */
+    bool pieces = strlen(whole) > room;
+    for (char *at = whole + 1; pieces && *at; at++)
+        if (*at == ';' && strchr(" \t", at[-1])) {
+            *at = '\0';
+            g_strchomp(whole);
+            break;
+        }
+    size_t length = strlen(whole);
+    if (length > room) /* cut it where inih does not take the second part for a comment */
+        for (length = room; length > room / 2 && strchr(" \t;#", whole[length]);)
+            length--;
+    if (length == 0 || (pieces && length == room / 2 && whole[length])) {
         config_fault(reader->faults, reader->line, reader->section ? reader->section->name : NULL, NULL,
                      "found %zu blanks, ; and # or more in a row; allowed are fewer", room - room / 2);
         return;
@@ -273,21 +487,6 @@ static void append(ConfigValue *value, const char *text)
     value->text = g_steal_pointer(&joined);
 }
 
-static void read_continuation(ConfigReader *reader, const char *text)
-{
-    ConfigValue *last = reader->last;
-    if (!last->key || last->key->type != CONFIG_LIST) {
-        config_fault(reader->faults, reader->line, reader->section->name, last->name,
-                     "found an indented line, which would continue it; allowed only after a list "
-                     "(a key begins in the first column)");
-        return;
-    }
-    /* inih takes comments off first lines only. */
-    g_auto(GStrv) parts = g_regex_split_simple("(?:^|[ \\t]);", text, 0, 0);
-    append(last, " ");
-    append(last, parts[0]);
-}
-
 static void read_new_value(ConfigReader *reader, const char *name, const char *text)
 {
     ConfigSection *section = reader->section;
@@ -327,9 +526,19 @@ static int read_value(void *data, const char *ini_section, const char *name, con
         append(reader->last, text);
     else if (reader->joined)
         return 1; /* of a line that was refused */
-    else if (reader->section && reader->indented && reader->last)
-        read_continuation(reader, text);
-    else if (reader->section)
+    else if (reader->section && reader->indented && reader->last) {
+        ConfigValue *last = reader->last;
+        if (last->key && last->key->type == CONFIG_LIST) {
+            /* inih takes comments off first lines only. */
+            g_auto(GStrv) parts = g_regex_split_simple("(?:^|[ \\t]);", text, 0, 0);
+            append(last, " ");
+            append(last, parts[0]);
+        } else {
+            config_fault(reader->faults, reader->line, reader->section->name, last->name,
+                         "found an indented line, which would continue it; allowed only after a list "
+                         "(a key begins in the first column)");
+        }
+    } else if (reader->section)
         read_new_value(reader, name, text);
     else if (!reader->in_section)
         config_fault(reader->faults, reader->line, NULL, NULL, "found %s before any section; allowed after [SECTION]",

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/config_table.h"
 #include "base/confine.h"
-#include "base/conninfo.h"
+#include "base/config_check.h"
 #include "base/contract.h"
 #include "base/fs.h"
 #include "base/log.h"

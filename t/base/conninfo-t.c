@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "base/conninfo.h"
+#include "base/config_check.h"
 #include "t/suite.h"
 
 #include <glib.h>
