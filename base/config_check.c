@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/config_internal.h"
-#include "base/secret_file.h"
+#include "base/secret.h"
 
 static const ConfigValue *find_value(const ConfigCheck *check, const char *section_name, const char *key)
 {

@@ -56,7 +56,7 @@ void config_check_no_file(const ConfigCheck *check, const char *section, const c
 /* Look at the file that a setting names, and set *status. Return false with a complaint when it is not there, and false
  * without one when this user may not look, because the file may be right. */
 bool config_check_file(const ConfigCheck *check, const char *section, const char *key, struct stat *status);
-/* Return how a file breaks the rule for files that hold a secret (base/secret_file.h), with the user of [site] as its
+/* Return how a file breaks the rule for files that hold a secret (base/secret.h), with the user of [site] as its
  * reader; g_free(). NULL: it keeps the rule, or it is not there, or this process may not look at it. */
 char *config_secret_fault(const Config *config, const char *path);
 /* Complain when config_secret_fault() finds a fault with the file that a setting names. */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/near_word.h"
+#include "base/text.h"
 
 #define RATE_MAX 1e6 /* a second */
 #define FREE_KEY_PREFIX "x_"

@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
+#include <sched.h>
 #include <stdint.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -123,31 +125,18 @@ void confine_free(Confine *confine)
     g_free(confine);
 }
 
-static uint64_t rights_of(ConfineRight right)
-{
-    switch (right) {
-    case CONFINE_LIST:
-        return LIST_RIGHTS;
-    case CONFINE_READ:
-        return READ_RIGHTS;
-    case CONFINE_RUN:
-        return RUN_RIGHTS;
-    case CONFINE_SOCKETS:
-        return SOCKET_RIGHTS;
-    case CONFINE_WRITE:
-        return WRITE_RIGHTS;
-    }
-    g_assert_not_reached();
-}
-
 void confine_allow(Confine *confine, ConfineRight right, const char *path)
 {
     struct stat status;
     auto_fd fd = open(path, O_PATH | O_CLOEXEC);
     if (confine->fault != 0 || fd < 0 || fstat(fd, &status) != 0)
         return;
+    static const uint64_t rights[] = {
+        [CONFINE_LIST] = LIST_RIGHTS,      [CONFINE_READ] = READ_RIGHTS,   [CONFINE_RUN] = RUN_RIGHTS,
+        [CONFINE_SOCKETS] = SOCKET_RIGHTS, [CONFINE_WRITE] = WRITE_RIGHTS,
+    };
     struct landlock_path_beneath_attr rule = {
-        .allowed_access = rights_of(right) & known_rights(confine->version),
+        .allowed_access = rights[right] & known_rights(confine->version),
         .parent_fd = fd,
     };
     if (!S_ISDIR(status.st_mode))
@@ -208,4 +197,15 @@ const char *confine_changed(void)
             return before->path;
     }
     return NULL;
+}
+
+/* ioprio_set(2), for which there is no header. */
+#define IOPRIO_WHO_PROCESS 1
+#define IOPRIO_CLASS_IDLE (3 << 13)
+
+void idle_become(void)
+{
+    sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0});
+    setpriority(PRIO_PROCESS, 0, 19); /* where there is no such class */
+    syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_CLASS_IDLE);
 }

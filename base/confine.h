@@ -11,6 +11,8 @@
  *
  * A rule belongs to the file or directory that bears the name now. One that is replaced later is another file, which
  * nothing allows. Therefore confine_watch() remembers names, and confine_changed() says when one means another file.
+ *
+ * A process that is not to be in anybody's way can also give up its priority (idle_become()).
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -51,3 +53,7 @@ bool confine_apply(Confine *confine, GError **error);
 /* Return a watched name that has come to mean another file since confine_apply(), borrowed; NULL: none has. A name with
  * no file behind it at this moment does not count. */
 const char *confine_changed(void);
+
+/* Give the calling thread, and the threads and processes that it starts later, the lowest priority: they get only the
+ * time of processor and disk that nobody else wants. When the system does not allow that, nothing changes. */
+void idle_become(void);

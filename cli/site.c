@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/near_word.h"
+#include "base/text.h"
 #include "store/hosts/generation.h"
 #include "store/place.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/fail.h"
 #include "base/log.h"
-#include "base/near_word.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/plain.h"
 

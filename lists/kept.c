@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
-#include "base/seal.h"
+#include "base/secret.h"
 #include "store/outbox.h"
 #include "switchboard/meta.h"
 #include "switchboard/name.h"

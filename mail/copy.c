@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/random.h"
+#include "base/secret.h"
 #include "mail/header.h"
 #include "mail/transfer.h"
 

@@ -51,7 +51,7 @@ typedef struct CopyHole {
 /* --- making --- */
 
 /* Return the mark that stands for a hole while a text is composed: COPY_MARK_LENGTH letters and digits; g_free().
- * secret is one random_word() (base/random.h) a message. */
+ * secret is one random_word() (base/secret.h) a message. */
 #define COPY_MARK_LENGTH 36
 char *copy_mark(const char *secret, CopyField field, CopyEncoding encoding);
 

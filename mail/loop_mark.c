@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/seal.h"
+#include "base/secret.h"
 
 #define PURPOSE "listrunner loop mark 1"
 #define FORM "1."

@@ -8,7 +8,7 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/newest_schema.h"
-#include "base/secret_file.h"
+#include "base/secret.h"
 #include "store/hosts/generation.h"
 #include "store/maintain.h"
 #include "store/store_internal.h"

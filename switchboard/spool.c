@@ -14,7 +14,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "base/random.h"
+#include "base/secret.h"
 #include "switchboard/suffix_internal.h"
 
 struct Queue {

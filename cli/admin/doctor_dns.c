@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/ip.h"
-#include "base/secret_file.h"
+#include "base/secret.h"
 #include "cli/admin/doctor.h"
 #include "cli/admin/setup_dkim.h"
 #include "mail/auth/dkim.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/placeholder.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/listing.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/number_range.h"
+#include "base/text.h"
 #include "cli/work_site.h"
 
 /* Read a number from 1 on; false with a usage error that names `what` ("a held post") and the verb that lists them. */

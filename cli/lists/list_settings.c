@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/near_word.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/listing.h"

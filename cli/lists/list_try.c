@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/confine.h"
 #include "base/fail.h"
-#include "base/idle.h"
 #include "cli/admin/wait_names.h"
 #include "cli/command.h"
 #include "cli/input.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/placeholder.h"
+#include "base/text.h"
 #include "lists/letters/letter.h"
 #include "mail/text/template.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/placeholder.h"
+#include "base/text.h"
 #include "store/lists/list.h"
 #include "store/lists/list_setting.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/near_word.h"
+#include "base/text.h"
 #include "lists/making/list_make.h"
 #include "lists/making/mta_maps.h"
 #include "lists/people/own_address.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/placeholder.h"
+#include "base/text.h"
 #include "lists/authority.h"
 #include "lists/letters/template_name.h"
 #include "lists/letters/template_set.h"

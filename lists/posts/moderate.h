@@ -22,7 +22,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "base/number_range.h"
+#include "base/text.h"
 #include "lists/posts/held_post.h"
 #include "lists/work.h"
 #include "store/posts/held.h"

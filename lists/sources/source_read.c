@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/secret_file.h"
+#include "base/secret.h"
 #include "lists/people/member_line.h"
 #include "net/http_client.h"
 #include "store/moving/foreign.h"

@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 #include "base/log.h"
-#include "base/secret_file.h"
+#include "base/secret.h"
 
 GPtrArray *dkim_keys_read(const Config *config)
 {

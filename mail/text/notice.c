@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
-#include "base/random.h"
+#include "base/secret.h"
 #include "mail/header.h"
 #include "mail/message.h"
 #include "mail/transfer.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/placeholder.h"
+#include "base/text.h"
 
 static const char *built_in = DATADIR "/templates";
 

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/program.h"
-#include "base/random.h"
+#include "base/secret.h"
 #include "mail/address.h"
 #include "mail/mime/content_filter.h"
 #include "mail/mime/decorate.h"

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/secret_file.h"
+#include "base/secret.h"
 #include "net/http_client.h"
 
 #define ANSWER_MAX 4096 /* bytes of an answer that are read */

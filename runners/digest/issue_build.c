@@ -12,7 +12,7 @@
 
 #include "base/auto.h"
 #include "base/fail.h"
-#include "base/random.h"
+#include "base/secret.h"
 #include "lists/keys.h"
 #include "lists/letters/letter.h"
 #include "mail/loop_mark.h"

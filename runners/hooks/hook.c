@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/secret_file.h"
+#include "base/secret.h"
 #include "lists/event.h"
 #include "net/http_client.h"
 

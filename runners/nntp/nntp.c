@@ -22,7 +22,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "base/secret_file.h"
+#include "base/secret.h"
 #include "lists/hosts/this_host.h"
 #include "lists/keys.h"
 #include "lists/posts/injection.h"

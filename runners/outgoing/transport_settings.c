@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/secret_file.h"
+#include "base/secret.h"
 #include "runners/outgoing/transport_internal.h"
 
 /* A relay of the site's own takes many; to mail hosts, which may be slow with each, several transactions go at once. */

@@ -14,7 +14,7 @@
 #include "base/fail.h"
 #include "base/ip.h"
 #include "base/log.h"
-#include "base/secret_file.h"
+#include "base/secret.h"
 
 #define FILE_MAX (1024 * 1024)
 #define PEERS_MAX 10000 /* counted apart in one minute; further ones are counted together */

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/random.h"
+#include "base/secret.h"
 #include "store/hosts/canary.h"
 #include "store/hosts/task_job.h"
 #include "store/posts/digest.h"

@@ -7,7 +7,7 @@
 #include "base/config.h"
 #include "base/fail.h"
 #include "base/mailbox.h"
-#include "base/placeholder.h"
+#include "base/text.h"
 #include "store/language.h"
 #include "store/lists/list.h"
 #include "store/store_internal.h"

@@ -10,7 +10,7 @@
 
 #include "base/config.h"
 #include "base/fail.h"
-#include "base/secret_file.h"
+#include "base/secret.h"
 #include "t/suite.h"
 
 static char *place; /* a directory for all tests of this run */

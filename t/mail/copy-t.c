@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/random.h"
+#include "base/secret.h"
 #include "t/suite.h"
 
 static GArray *new_holes(void)

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/mime/decorate.h"
 
-#include "base/random.h"
+#include "base/secret.h"
 #include "t/suite.h"
 #include "t/text.h"
 

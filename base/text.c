@@ -1,10 +1,74 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "base/placeholder.h"
+#include "base/text.h"
 
 #include <string.h>
 
 #include "base/fail.h"
+
+/* ---- a mistyped word ---- */
+
+size_t near_word_distance(const char *a, const char *b)
+{
+    size_t rows = strlen(a) + 1, columns = strlen(b) + 1;
+    g_autofree size_t *cells = g_new0(size_t, rows * columns);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++) {
+            size_t *cell = cells + i * columns + j;
+            if (i == 0 || j == 0) {
+                *cell = i + j;
+                continue;
+            }
+            *cell = *(cell - columns - 1) + (a[i - 1] != b[j - 1]);
+            *cell = MIN(*cell, MIN(*(cell - columns), *(cell - 1)) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                *cell = MIN(*cell, *(cell - 2 * columns - 2) + 1);
+        }
+    return cells[rows * columns - 1];
+}
+
+void near_word_offer(NearWord *near, const char *candidate)
+{
+    size_t length = strlen(near->wanted), other = strlen(candidate);
+    /* Each missing byte is a change, so that long words from outside cost nothing. */
+    if ((length > other ? length - other : other - length) >= near->distance)
+        return;
+    size_t found = near_word_distance(near->wanted, candidate);
+    if (found < near->distance && found < other) {
+        near->best = candidate;
+        near->distance = found;
+    }
+}
+
+/* ---- numbers ---- */
+
+#define DIGITS_MAX 17
+
+/* Returns how many bytes a number has with its mark; 0: there is none. */
+static size_t read_number(const char *text, char mark, int64_t *number)
+{
+    size_t before = mark && g_ascii_tolower(*text) == mark;
+    size_t digits = strspn(text + before, "0123456789");
+    if (digits == 0 || digits > DIGITS_MAX)
+        return 0;
+    *number = g_ascii_strtoll(text + before, NULL, 10);
+    return before + digits;
+}
+
+size_t number_range_read(const char *text, char mark, NumberRange *range)
+{
+    size_t length = read_number(text, mark, &range->first);
+    if (length == 0)
+        return 0;
+    const char *end = text + length;
+    size_t between = *end == '-' ? 1 : strncmp(end, "..", 2) == 0 ? 2 : 0;
+    size_t more = between > 0 ? read_number(end + between, mark, &range->last) : 0;
+    if (more == 0)
+        range->last = range->first;
+    return range->last < range->first ? 0 : length + (more > 0 ? between + more : 0);
+}
+
+/* ---- placeholders ---- */
 
 size_t placeholder_read(const char *dollar, const char **name, const char **end)
 {
