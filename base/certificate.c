@@ -31,43 +31,6 @@ static void add(GPtrArray *files, char *setting, const char *path, const char *r
     g_ptr_array_add(files, file);
 }
 
-static void add_section(GPtrArray *files, const Config *config, const ConfigTable *table, const char *section)
-{
-    for (const ConfigKey *key = table->keys; key && key->name; key++) {
-        const char *path = key->certificates ? config_string(config, section, key->name) : NULL;
-        if (path)
-            add(files, g_strdup_printf("[%s] %s", section, key->name), path, key->opens,
-                key->certificates == CERTIFICATES_OF_AUTHORITIES);
-    }
-}
-
-/* The file of that name that libpq looks for where the URL names none; g_free(). NULL: it is not there. */
-static char *find_default(const Config *config, const char *name)
-{
-    const struct passwd *account = geteuid() == 0 ? getpwnam(config_string(config, "site", "user")) : NULL;
-    g_autofree char *path = g_build_filename(account ? account->pw_dir : g_get_home_dir(), ".postgresql", name, NULL);
-    return g_file_test(path, G_FILE_TEST_EXISTS) ? g_steal_pointer(&path) : NULL;
-}
-
-/* The certificate that libpq shows to the server, and those of the authorities by which it knows it. */
-static void add_postgresql(GPtrArray *files, const Config *config)
-{
-    static const struct {
-        const char *parameter, *fallback;
-        bool authorities;
-    } kinds[] = {{"sslcert", "postgresql.crt", false}, {"sslrootcert", "root.crt", true}};
-    const char *url = config_string(config, "store", "url");
-    g_autofree char *mode = url ? conninfo_value(url, "sslmode") : NULL;
-    if (!url || strcmp(config_string(config, "store", "driver"), "postgresql") != 0 || g_strcmp0(mode, "disable") == 0)
-        return;
-    for (size_t at = 0; at < G_N_ELEMENTS(kinds); at++) {
-        g_autofree char *named = conninfo_value(url, kinds[at].parameter);
-        g_autofree char *path = named && *named ? g_strdup(named) : find_default(config, kinds[at].fallback);
-        if (path && *path == '/') /* "system" stands for the authorities of the system */
-            add(files, g_strdup_printf("[store] url (%s)", kinds[at].parameter), path, NULL, kinds[at].authorities);
-    }
-}
-
 GPtrArray *certificate_files(const Config *config)
 {
     GPtrArray *files = g_ptr_array_new_with_free_func(file_free);
@@ -75,19 +38,34 @@ GPtrArray *certificate_files(const Config *config)
     const ConfigTable *table;
     for (const char **section = sections; *section; section++)
         for (unsigned at = 0; (table = config_table(at)); at++)
-            if (config_table_covers(table, *section))
-                add_section(files, config, table, *section);
-    add_postgresql(files, config);
-    return files;
-}
+            for (const ConfigKey *key = config_table_covers(table, *section) ? table->keys : NULL; key && key->name;
+                 key++) {
+                const char *path = key->certificates ? config_string(config, *section, key->name) : NULL;
+                if (path)
+                    add(files, g_strdup_printf("[%s] %s", *section, key->name), path, key->opens,
+                        key->certificates == CERTIFICATES_OF_AUTHORITIES);
+            }
 
-static bool end_of(const X509 *certificate, int64_t *end)
-{
-    struct tm time;
-    if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &time) != 1)
-        return false;
-    *end = (int64_t)timegm(&time) * CLOCK_SECOND;
-    return true;
+    /* The certificate that libpq shows to the server, and those of the authorities by which it knows it. */
+    static const struct {
+        const char *parameter, *fallback;
+        bool authorities;
+    } kinds[] = {{"sslcert", "postgresql.crt", false}, {"sslrootcert", "root.crt", true}};
+    const char *url = config_string(config, "store", "url");
+    g_autofree char *mode = url ? conninfo_value(url, "sslmode") : NULL;
+    if (!url || strcmp(config_string(config, "store", "driver"), "postgresql") != 0 || g_strcmp0(mode, "disable") == 0)
+        return files;
+    const struct passwd *account = geteuid() == 0 ? getpwnam(config_string(config, "site", "user")) : NULL;
+    g_autofree char *home = g_strdup(account ? account->pw_dir : g_get_home_dir());
+    for (size_t at = 0; at < G_N_ELEMENTS(kinds); at++) {
+        g_autofree char *named = conninfo_value(url, kinds[at].parameter);
+        /* libpq looks for a file of its own where the URL names none. */
+        g_autofree char *own = g_build_filename(home, ".postgresql", kinds[at].fallback, NULL);
+        const char *path = named && *named ? named : g_file_test(own, G_FILE_TEST_EXISTS) ? own : NULL;
+        if (path && *path == '/') /* "system" stands for the authorities of the system */
+            add(files, g_strdup_printf("[store] url (%s)", kinds[at].parameter), path, NULL, kinds[at].authorities);
+    }
+    return files;
 }
 
 bool certificate_end(const CertificateFile *file, int64_t *end, GError **error)
@@ -96,8 +74,9 @@ bool certificate_end(const CertificateFile *file, int64_t *end, GError **error)
     X509 *certificate;
     unsigned found = 0;
     while (bio && (certificate = PEM_read_bio_X509(bio, NULL, NULL, NULL))) {
-        int64_t one;
-        if (end_of(certificate, &one)) {
+        struct tm time;
+        if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &time) == 1) {
+            int64_t one = (int64_t)timegm(&time) * CLOCK_SECOND;
             *end = found == 0 ? one : file->authorities ? MAX(*end, one) : MIN(*end, one);
             found++;
         }

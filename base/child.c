@@ -70,16 +70,6 @@ static bool read_number(const char *name, unsigned fallback, unsigned max, unsig
     return true;
 }
 
-/* A descriptor a session, an entry, a file of a batch: as many as we may. */
-static void raise_limits(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < MIN(limit.rlim_max, OPEN_FILES_WANTED)) {
-        limit.rlim_cur = MIN(limit.rlim_max, OPEN_FILES_WANTED);
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 /* False when the line did not go out whole: there is no master, or no room in the pipe now. */
 static bool say(const char *line, size_t length)
 {
@@ -120,19 +110,14 @@ static void tell_notice(void)
     notice_is_told = all->len > 0 ? tell("notice", all->str) : say("notice\n", strlen("notice\n"));
 }
 
-/* The file that the master opened; a runner that is to write somewhere else opens that itself. */
-static void follow_log(void)
-{
-    const char *path = g_getenv(CHILD_ENV_LOG_FILE);
-    g_autoptr(GError) error = NULL;
-    if (path && has_master && !log_to_file(path, &error))
-        log_warn("%s; the log goes on where it was", error->message);
-}
-
 const Child *child_init(const char *fallback, GError **error)
 {
-    const char *runner = g_getenv(CHILD_ENV_RUNNER);
-    raise_limits();
+    const char *runner = g_getenv(CHILD_ENV_RUNNER), *log_file = g_getenv(CHILD_ENV_LOG_FILE);
+    struct rlimit limit; /* a descriptor a session, an entry, a file of a batch: as many as we may */
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < MIN(limit.rlim_max, OPEN_FILES_WANTED)) {
+        limit.rlim_cur = MIN(limit.rlim_max, OPEN_FILES_WANTED);
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
     unsigned lock_fd, outside;
     g_free(child.runner);
     g_free(child.config);
@@ -160,7 +145,10 @@ const Child *child_init(const char *fallback, GError **error)
         fcntl(CHILD_STATUS_FD, F_SETFL, fcntl(CHILD_STATUS_FD, F_GETFL) | O_NONBLOCK);
     }
     log_on_end(tell_fault);
-    follow_log();
+    /* The file that the master opened; a runner that is to write somewhere else opens that itself. */
+    g_autoptr(GError) closed = NULL;
+    if (log_file && has_master && !log_to_file(log_file, &closed))
+        log_warn("%s; the log goes on where it was", closed->message);
     return &child;
 }
 
@@ -210,14 +198,6 @@ static void beat_confinement(void)
     (void)ignored;
 }
 
-static void add_delays(GString *line)
-{
-    g_string_append(line, " tried=");
-    delays_print(delays, DELAY_UNTIL_TRIED, line);
-    g_string_append(line, " settled=");
-    delays_print(delays, DELAY_UNTIL_SETTLED, line);
-}
-
 void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t oldest, const char *holding)
 {
     g_autoptr(GString) line = g_string_sized_new(CHILD_LINE_MAX);
@@ -228,8 +208,12 @@ void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t olde
                     is_charged ? " charged=1" : "");
     if (late > 0)
         g_string_append_printf(line, " late=%" PRIu64, late);
-    if (delays)
-        add_delays(line);
+    if (delays) {
+        g_string_append(line, " tried=");
+        delays_print(delays, DELAY_UNTIL_TRIED, line);
+        g_string_append(line, " settled=");
+        delays_print(delays, DELAY_UNTIL_SETTLED, line);
+    }
     g_string_append_c(line, '\n');
     if (line->len <= CHILD_LINE_MAX)
         say(line->str, line->len);

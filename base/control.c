@@ -55,48 +55,31 @@ int control_connect(const char *directory, const char *name, int seconds, GError
     return auto_fd_steal(&fd);
 }
 
-static bool send_text(int fd, const char *text, GError **error)
-{
-    for (size_t left = strlen(text); left > 0;) {
-        ssize_t sent = send(fd, text, left, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent < 0)
-            return fail_errno(error, FAIL_LATER, "talk to the master");
-        text += sent;
-        left -= (size_t)sent;
-    }
-    return true;
-}
-
-/* Up to the end of the line, or of the connection. False: nothing came in time. */
-static bool receive_line(int fd, GString *line)
-{
-    g_autofree char *block = g_malloc(BLOCK);
-    for (;;) {
-        ssize_t got = recv(fd, block, BLOCK, 0);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0 && errno == EAGAIN)
-            return false;
-        if (got <= 0)
-            return true;
-        g_string_append_len(line, block, got);
-        if (block[got - 1] == '\n')
-            return true;
-    }
-}
-
 json_t *control_exchange(int fd, json_t *request, GError **error)
 {
     char *text = json_dumps(request, JSON_COMPACT);
     g_autofree char *line = g_strconcat(text, "\n", NULL);
     free(text);
     json_decref(request);
+    size_t length = strlen(line);
+    for (size_t sent = 0; sent < length;) {
+        ssize_t some = send(fd, line + sent, length - sent, MSG_NOSIGNAL);
+        if (some < 0 && errno != EINTR) {
+            fail_errno(error, FAIL_LATER, "talk to the master");
+            return NULL;
+        }
+        sent += some > 0 ? (size_t)some : 0;
+    }
+    /* Up to the end of the line, or of the connection. */
     g_autoptr(GString) answer = g_string_new(NULL);
-    if (!send_text(fd, line, error))
-        return NULL;
-    bool came = receive_line(fd, answer);
+    g_autofree char *block = g_malloc(BLOCK);
+    ssize_t got;
+    do {
+        got = recv(fd, block, BLOCK, 0);
+        if (got > 0)
+            g_string_append_len(answer, block, got);
+    } while (got < 0 ? errno == EINTR : got > 0 && block[got - 1] != '\n');
+    bool came = got >= 0 || errno != EAGAIN; /* in time */
     json_t *reply = json_loadb(answer->str, answer->len, 0, NULL);
     if (json_is_true(json_object_get(reply, "ok")))
         return reply;

@@ -68,20 +68,6 @@ static void make_stamp(char stamp[STAMP_SIZE])
     g_snprintf(stamp + length, STAMP_SIZE - length, ".%03ldZ ", now.tv_nsec / 1000000);
 }
 
-static bool gather(const char *const *parts, size_t size)
-{
-    if (!gathering || size > sizeof gathered)
-        return false;
-    if (gathered_length + size > sizeof gathered)
-        flush_gathered();
-    for (; *parts; parts++) {
-        size_t length = strlen(*parts);
-        memcpy(gathered + gathered_length, *parts, length);
-        gathered_length += length;
-    }
-    return true;
-}
-
 /* One write for one or more whole lines, so that lines of several processes never mix. */
 static void write_stderr(const char *grade, const char *text)
 {
@@ -93,11 +79,19 @@ static void write_stderr(const char *grade, const char *text)
     size_t size = 0;
     for (const char *const *part = parts; *part; part++)
         size += strlen(*part);
-    if (gather(parts, size))
+    bool kept = gathering && size <= sizeof gathered;
+    if (!kept || gathered_length + size > sizeof gathered)
+        flush_gathered();
+    if (!kept) {
+        g_autofree char *line = g_strjoinv("", (char **)parts);
+        write_whole(line, size);
         return;
-    flush_gathered();
-    g_autofree char *line = g_strjoinv("", (char **)parts);
-    write_whole(line, size);
+    }
+    for (const char *const *part = parts; *part; part++) {
+        size_t length = strlen(*part);
+        memcpy(gathered + gathered_length, *part, length);
+        gathered_length += length;
+    }
 }
 
 void log_gather(bool begin)

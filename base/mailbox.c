@@ -23,31 +23,21 @@ bool mailbox_local_valid(const char *local, size_t length)
     return length > 0;
 }
 
-/* The end of the quoted string that begins at at, behind its closing quote; NULL when it is not closed. */
-static const char *quoted_end(const char *at)
-{
-    for (at++; *at && *at != '"'; at++)
-        if (*at == '\\' && at[1])
-            at++;
-    return *at ? at + 1 : NULL;
-}
-
 /* The "@" behind the local part; NULL when there is no local part, or none that ends with "@". */
 static const char *local_end(const char *mailbox)
 {
     const char *at = mailbox;
-    if (*at == '"')
-        at = quoted_end(at);
-    else
+    if (*at == '"') { /* a quoted string, which may lack its end */
+        for (at++; *at && *at != '"'; at++)
+            if (*at == '\\' && at[1])
+                at++;
+        if (!*at++)
+            return NULL;
+    } else {
         while (is_local(*at))
             at++;
-    return at && at > mailbox && *at == '@' ? at : NULL;
-}
-
-static bool is_literal(const char *domain)
-{
-    size_t inside = *domain == '[' ? strspn(domain + 1, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS ".:-") : 0;
-    return inside > 0 && strcmp(domain + 1 + inside, "]") == 0;
+    }
+    return at > mailbox && *at == '@' ? at : NULL;
 }
 
 /* Valid UTF-8 without control characters, and without white space but plain blanks. ASCII needs no tables. */
@@ -88,7 +78,11 @@ bool mailbox_valid(const char *mailbox)
     if (strnlen(mailbox, MAILBOX_MAX + 1) > MAILBOX_MAX || !has_plain_characters(mailbox))
         return false;
     const char *sign = local_end(mailbox);
-    return sign && (mailbox_domain_valid(sign + 1) || is_literal(sign + 1));
+    if (!sign || mailbox_domain_valid(sign + 1))
+        return sign != NULL;
+    /* An address literal, "[192.0.2.1]". */
+    size_t inside = sign[1] == '[' ? strspn(sign + 2, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS ".:-") : 0;
+    return inside > 0 && strcmp(sign + 2 + inside, "]") == 0;
 }
 
 /* Does the character stand for something that people see? first: it begins a part, so it is no mark on another one. */
@@ -156,19 +150,15 @@ size_t mailbox_path_length(const char *text, size_t length)
     return quoted ? 0 : at;
 }
 
-/* Lower case of UTF-8 text; of the ASCII letters in anything else. */
-static char *lower(const char *text)
+char *mailbox_key(const char *mailbox)
 {
+    g_autofree char *bare = *mailbox == '"' ? mailbox_bare(mailbox) : NULL;
+    const char *text = bare ? bare : mailbox;
+    /* Lower case of UTF-8 text; of the ASCII letters in anything else. */
     for (const char *at = text; *at; at++)
         if ((unsigned char)*at >= 128)
             return g_utf8_validate(text, -1, NULL) ? g_utf8_strdown(text, -1) : g_ascii_strdown(text, -1);
     return g_ascii_strdown(text, -1);
-}
-
-char *mailbox_key(const char *mailbox)
-{
-    g_autofree char *bare = *mailbox == '"' ? mailbox_bare(mailbox) : NULL;
-    return lower(bare ? bare : mailbox);
 }
 
 char *mailbox_base(const char *mailbox)

@@ -25,13 +25,6 @@ static void regex_free(gpointer regex)
         g_regex_unref(regex);
 }
 
-static GRegex *compile(const char *pattern, Subject subject, GError **error)
-{
-    g_autofree char *limited = g_strconcat(LIMITS, pattern, NULL);
-    GRegexCompileFlags flags = G_REGEX_CASELESS | (subject == SUBJECT_ADDRESS ? G_REGEX_RAW : 0);
-    return g_regex_new(limited, flags, subject == SUBJECT_ADDRESS ? G_REGEX_MATCH_ANCHORED : 0, error);
-}
-
 static GRegex *find(const char *pattern, Subject subject)
 {
     GHashTable **cache = &caches[subject];
@@ -43,7 +36,10 @@ static GRegex *find(const char *pattern, Subject subject)
     if (g_hash_table_size(*cache) >= CACHE_MAX)
         g_hash_table_remove_all(*cache);
     g_autoptr(GError) error = NULL;
-    GRegex *regex = compile(pattern, subject, &error);
+    g_autofree char *limited = g_strconcat(LIMITS, pattern, NULL);
+    bool address = subject == SUBJECT_ADDRESS;
+    GRegex *regex = g_regex_new(limited, G_REGEX_CASELESS | (address ? G_REGEX_RAW : 0),
+                                address ? G_REGEX_MATCH_ANCHORED : 0, &error);
     if (!regex)
         log_warn("pattern %s cannot be used and matches nothing: %s", pattern, error->message);
     g_hash_table_insert(*cache, g_strdup(pattern), regex);

@@ -8,8 +8,8 @@
  *
  *   Listrunner-Loop: 1.lBv4Qm0f...
  *
- * The value is sealed (base/secret.h) with a key made from the site's secret. So it tells a reader nothing: a copy of an
- * anonymous list does not say which mail it was made from. Nobody else can make a mark, and two marks of one mail
+ * The value is sealed (base/secret.h) with a key made from the site's secret. So it tells a reader nothing: a copy of
+ * an anonymous list does not say which mail it was made from. Nobody else can make a mark, and two marks of one mail
  * cannot be seen to be of one mail. The sealed text has, one a line:
  *
  *   2                              how many places it passed, one after the other

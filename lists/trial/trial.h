@@ -12,8 +12,8 @@
  *   trial_run(&trial, &tally, &error);
  *
  * A trial takes long: run it where nobody waits, in a process of low priority. change() is the place to lower it
- * (base/confine.h), since the list has been read from the store by then. A trial leaves no file behind, in whatever way it
- * ends. Times are microseconds since 1970.
+ * (idle_become()), since the list has been read from the store by then. A trial leaves no file behind, in whatever way
+ * it ends. Times are microseconds since 1970.
  */
 #include <glib.h>
 #include <stdbool.h>
