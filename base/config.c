@@ -114,7 +114,8 @@ bool config_table_covers(const ConfigTable *table, const char *section)
     return strncmp(table->section, section, stem) == 0;
 }
 
-const char *config_fallback(const ConfigKey *key, const char *section)
+/* The default that a key has in this section, its tokens not replaced; NULL: unset. */
+static const char *fallback_of(const ConfigKey *key, const char *section)
 {
     const ConfigMember *member;
     for (unsigned i = 0; (member = config_member(i)); i++) {
@@ -218,7 +219,7 @@ static const char *token_value(const Config *config, const ConfigSection *sectio
 /* The default as text with its tokens replaced; NULL: unset. */
 static char *default_text(const Config *config, const ConfigSection *section, const ConfigKey *key)
 {
-    const char *at = config_fallback(key, section->name);
+    const char *at = fallback_of(key, section->name);
     if (!at)
         return NULL;
     g_autoptr(GString) text = g_string_new(NULL);

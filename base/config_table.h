@@ -101,8 +101,6 @@ const ConfigTable *config_table(unsigned at);
 const ConfigMember *config_member(unsigned at);
 /* Return true when a section of this name ("runner.in") has the keys of the table. */
 bool config_table_covers(const ConfigTable *table, const char *section);
-/* Return the default that a key has in this section, its tokens not replaced; NULL: unset. */
-const char *config_fallback(const ConfigKey *key, const char *section);
 /* Return the range of a number as text, "1 to 65536" or "1s to 1h"; g_free(). NULL: the key has no range. */
 char *config_range_text(const ConfigKey *key);
 /* Is `runner` among these names of runners, which are written as in the field readers? */

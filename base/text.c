@@ -8,9 +8,14 @@
 
 /* ---- a mistyped word ---- */
 
-size_t near_word_distance(const char *a, const char *b)
+void near_word_offer(NearWord *near, const char *candidate)
 {
+    const char *a = near->wanted, *b = candidate;
     size_t rows = strlen(a) + 1, columns = strlen(b) + 1;
+    /* Each missing byte is a change, so that long words from outside cost nothing. */
+    if ((rows > columns ? rows - columns : columns - rows) >= near->distance)
+        return;
+    /* How many changes turn the first i bytes of a into the first j of b. */
     g_autofree size_t *cells = g_new0(size_t, rows * columns);
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < columns; j++) {
@@ -24,17 +29,8 @@ size_t near_word_distance(const char *a, const char *b)
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 *cell = MIN(*cell, *(cell - 2 * columns - 2) + 1);
         }
-    return cells[rows * columns - 1];
-}
-
-void near_word_offer(NearWord *near, const char *candidate)
-{
-    size_t length = strlen(near->wanted), other = strlen(candidate);
-    /* Each missing byte is a change, so that long words from outside cost nothing. */
-    if ((length > other ? length - other : other - length) >= near->distance)
-        return;
-    size_t found = near_word_distance(near->wanted, candidate);
-    if (found < near->distance && found < other) {
+    size_t found = cells[rows * columns - 1];
+    if (found < near->distance && found < columns - 1) {
         near->best = candidate;
         near->distance = found;
     }

@@ -17,12 +17,35 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
-#include "base/trail/trail_internal.h"
 
 #define LEVEL 1 /* of zlib: a sixth less time than level 3, for 5 per cent more room (doc/performance.md) */
 #define RAW_MAX ((uint32_t)64 << 20)        /* bytes of a block, which are far less */
 #define QUIET (INT64_C(600) * CLOCK_SECOND) /* after which nobody writes to a file that is not the newest */
 #define SEARCHED ((size_t)1 << 20) /* bytes that are read at once to find the next block behind a damaged one */
+
+/* ---- the format of the files; numbers are as the machine has them ---- */
+
+#define TRAIL_SUFFIX ".trail"
+#define TRAIL_KEYS_SUFFIX ".keys"
+#define TRAIL_MAGIC "LRT1"
+#define TRAIL_KEYS_MAGIC "LRK1"
+#define TRAIL_TRACE 12
+
+/* A block is this head, then `keys` numbers of 64 bits in order, each once, then `packed` bytes of zlib's format. They
+ * unpack to `raw` bytes of lines. sum is the CRC-32 of all behind the head, head_sum that of the head with a head_sum
+ * of 0. */
+typedef struct TrailHead {
+    char magic[4];
+    uint32_t sum, keys, packed, raw, head_sum;
+    int64_t first, last; /* microseconds since 1970, of its lines */
+} TrailHead;
+
+/* An entry of a file of keys, in order of key and offset. */
+typedef struct TrailPlace {
+    uint64_t key, offset; /* of a block */
+} TrailPlace;
+
+/* ---- the trail of this process ---- */
 
 #define KEYS 3 /* of a line, at most */
 
@@ -98,7 +121,8 @@ static unsigned keys_of(const char *text, uint64_t keys[KEYS])
 
 /* ---- files ---- */
 
-char *trail_path(const char *directory, unsigned number, const char *suffix)
+/* Return the path of the file with that number and one of the suffixes; g_free(). */
+static char *path_of(const char *directory, unsigned number, const char *suffix)
 {
     return g_strdup_printf("%s/%08u%s", directory, number, suffix);
 }
@@ -109,7 +133,9 @@ static int by_number(const void *one, const void *other)
     return (*a > *b) - (*a < *b);
 }
 
-GArray *trail_files(const char *directory, GError **error)
+/* Return the numbers (unsigned) of the files in the directory, in order; an empty array where it is missing.
+ * g_array_unref(). NULL with error: the directory cannot be read. */
+static GArray *files_of(const char *directory, GError **error)
 {
     g_autoptr(GPtrArray) names = fs_names(directory, error);
     if (!names)
@@ -136,7 +162,8 @@ static uint64_t file_size(uint64_t size)
     return MIN(MAX(size, TRAIL_LEAST) / 16, TRAIL_FILE_MOST);
 }
 
-unsigned trail_file_count(uint64_t size)
+/* How many files are kept, when all may have size bytes together. */
+static unsigned file_count(uint64_t size)
 {
     return (unsigned)(MAX(size, TRAIL_LEAST) / file_size(size));
 }
@@ -146,11 +173,11 @@ unsigned trail_file_count(uint64_t size)
 static bool remove_files(const char *directory, unsigned count, int64_t before, int64_t *removed, GError **error)
 {
     struct stat status;
-    g_autoptr(GArray) numbers = trail_files(directory, error);
+    g_autoptr(GArray) numbers = files_of(directory, error);
     for (guint i = 0; numbers && i < numbers->len; i++) {
         unsigned number = g_array_index(numbers, unsigned, i);
-        g_autofree char *keys = trail_path(directory, number, TRAIL_KEYS_SUFFIX);
-        g_autofree char *file = trail_path(directory, number, TRAIL_SUFFIX);
+        g_autofree char *keys = path_of(directory, number, TRAIL_KEYS_SUFFIX);
+        g_autofree char *file = path_of(directory, number, TRAIL_SUFFIX);
         bool old = stat(file, &status) == 0 && (int64_t)status.st_mtime < before / CLOCK_SECOND;
         if (i + count >= numbers->len && !old)
             continue;
@@ -164,7 +191,7 @@ static bool remove_files(const char *directory, unsigned count, int64_t before, 
 
 static bool open_number(Trail *self, unsigned number, int flags, GError **error)
 {
-    g_autofree char *path = trail_path(self->directory, number, TRAIL_SUFFIX);
+    g_autofree char *path = path_of(self->directory, number, TRAIL_SUFFIX);
     auto_fd fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0640);
     if (fd < 0)
         return fail_errno(error, errno == ENOENT ? FAIL_MISSING : FAIL_LATER, "open %s", path);
@@ -179,7 +206,7 @@ static bool open_newest(Trail *self, GError **error)
 {
     if (g_mkdir_with_parents(self->directory, 0750) != 0)
         return fail_errno(error, FAIL_LATER, "make the directory %s", self->directory);
-    g_autoptr(GArray) numbers = trail_files(self->directory, error);
+    g_autoptr(GArray) numbers = files_of(self->directory, error);
     unsigned newest = numbers && numbers->len > 0 ? g_array_index(numbers, unsigned, numbers->len - 1)
                                                   : self->number + 1;
     return numbers && open_number(self, newest, O_CREAT, error);
@@ -197,7 +224,7 @@ static bool choose_file(Trail *self, GError **error)
         return false;
     if (fstat(self->fd, &file) == 0 && (uint64_t)file.st_size >= file_size(self->size) &&
         open_number(self, self->number + 1, O_CREAT, NULL))
-        remove_files(self->directory, trail_file_count(self->size), 0, NULL, NULL);
+        remove_files(self->directory, file_count(self->size), 0, NULL, NULL);
     return true;
 }
 
@@ -267,7 +294,7 @@ static bool write_block(const Trail *self, GError **error)
     memcpy(block->data, &head, sizeof(head));
 
     ssize_t written = write(self->fd, block->data, block->len);
-    g_autofree char *path = trail_path(self->directory, self->number, TRAIL_SUFFIX);
+    g_autofree char *path = path_of(self->directory, self->number, TRAIL_SUFFIX);
     if (written < 0)
         return fail_errno(error, FAIL_LATER, "write %s", path);
     return (size_t)written == block->len ||
@@ -616,7 +643,7 @@ static bool search_by_keys(Search *search, int fd, uint64_t size, const char *ke
 static int open_file(const char *directory, unsigned number, uint64_t *size, GError **error)
 {
     struct stat file;
-    g_autofree char *path = trail_path(directory, number, TRAIL_SUFFIX);
+    g_autofree char *path = path_of(directory, number, TRAIL_SUFFIX);
     auto_fd fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0 && errno == ENOENT)
         return -1;
@@ -633,7 +660,7 @@ bool trail_read(TrailReading *reading, TrailTake *take, void *data, GError **err
     Search search = {.reading = reading, .take = take, .data = data};
     search.key = reading->key ? hash_of(reading->key, strlen(reading->key)) : 0;
     reading->done = false;
-    g_autoptr(GArray) numbers = trail_files(reading->directory, error);
+    g_autoptr(GArray) numbers = files_of(reading->directory, error);
     for (guint i = 0; numbers && i < numbers->len && !search.stopped; i++) {
         g_autoptr(GError) fault = NULL;
         uint64_t size;
@@ -644,7 +671,7 @@ bool trail_read(TrailReading *reading, TrailTake *take, void *data, GError **err
             reading->number = number;
             reading->offset = reading->line = 0;
         }
-        g_autofree char *keys = trail_path(reading->directory, number, TRAIL_KEYS_SUFFIX);
+        g_autofree char *keys = path_of(reading->directory, number, TRAIL_KEYS_SUFFIX);
         auto_fd fd = open_file(reading->directory, number, &size, &fault);
         if (fault)
             return fail_with(error, &fault);
@@ -684,7 +711,7 @@ bool trail_find(const char *directory, const char *key, TrailEach *each, void *d
 bool trail_since(const char *directory, int64_t *since, GError **error)
 {
     *since = 0;
-    g_autoptr(GArray) numbers = trail_files(directory, error);
+    g_autoptr(GArray) numbers = files_of(directory, error);
     for (guint i = 0; numbers && i < numbers->len && *since == 0; i++) {
         uint64_t size = 0;
         g_auto(Block) block = {0};
@@ -714,7 +741,7 @@ static bool make_keys(const char *directory, unsigned number, int fd, uint64_t s
         for (uint32_t i = 0; i < block.head.keys; i++)
             g_array_append_val(places, ((TrailPlace){block.keys[i], block.offset}));
     g_array_sort(places, by_place);
-    g_autofree char *path = trail_path(directory, number, TRAIL_KEYS_SUFFIX), *aside = g_strconcat(path, ".new", NULL);
+    g_autofree char *path = path_of(directory, number, TRAIL_KEYS_SUFFIX), *aside = g_strconcat(path, ".new", NULL);
     auto_fd out = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640);
     size_t length = places->len * sizeof(TrailPlace);
     if (out >= 0 && write(out, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
@@ -728,15 +755,15 @@ static bool make_keys(const char *directory, unsigned number, int fd, uint64_t s
 bool trail_tidy(const char *directory, uint64_t size, int64_t before, int64_t *removed, GError **error)
 {
     *removed = 0;
-    if (!remove_files(directory, trail_file_count(size), before, removed, error))
+    if (!remove_files(directory, file_count(size), before, removed, error))
         return false;
-    g_autoptr(GArray) numbers = trail_files(directory, error);
+    g_autoptr(GArray) numbers = files_of(directory, error);
     for (guint i = 0; numbers && i + 1 < numbers->len; i++) {
         struct stat file;
         uint64_t length;
         g_autoptr(GError) fault = NULL;
         unsigned number = g_array_index(numbers, unsigned, i);
-        g_autofree char *keys = trail_path(directory, number, TRAIL_KEYS_SUFFIX);
+        g_autofree char *keys = path_of(directory, number, TRAIL_KEYS_SUFFIX);
         auto_fd fd = open_file(directory, number, &length, &fault);
         if (fault)
             return fail_with(error, &fault);

@@ -14,10 +14,11 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/trail/trail_internal.h"
+#include "base/fs.h"
 #include "t/suite.h"
 
 #define SIZE TRAIL_LEAST
+#define FILES 16 /* of a trail of this size */
 
 typedef struct Test {
     char *directory;
@@ -44,6 +45,24 @@ static void begin(const Test *test, const char *program)
     GError *error = NULL;
     trail_open(test->directory, SIZE, program, &error);
     g_assert_no_error(error);
+}
+
+/* The numbers of the files that there are, in order. */
+static GArray *files_of(const Test *test)
+{
+    GArray *numbers = g_array_new(false, false, sizeof(unsigned));
+    g_autoptr(GPtrArray) names = fs_names(test->directory, NULL);
+    for (guint i = 0; i < names->len; i++) {
+        unsigned number = (unsigned)strtoul(names->pdata[i], NULL, 10);
+        if (g_str_has_suffix(names->pdata[i], ".trail"))
+            g_array_append_val(numbers, number);
+    }
+    return numbers;
+}
+
+static char *path_of(const Test *test, unsigned number, const char *suffix)
+{
+    return g_strdup_printf("%s/%08u%s", test->directory, number, suffix);
 }
 
 static void collect(const TrailLine *line, void *data)
@@ -154,9 +173,9 @@ static void test_processes_and_files(Test *test, const void *data)
         wait(&status);
         g_assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     }
-    g_autoptr(GArray) numbers = trail_files(test->directory, NULL);
+    g_autoptr(GArray) numbers = files_of(test);
     g_assert_cmpuint(numbers->len, >, 3);
-    g_assert_cmpuint(numbers->len, <=, trail_file_count(SIZE));
+    g_assert_cmpuint(numbers->len, <=, FILES);
     for (int with_keys = 0; with_keys < 2; with_keys++) {
         for (int process = 0; process < PROCESSES; process++)
             for (int i = 0; i < LINES; i += 1999) {
@@ -171,13 +190,13 @@ static void test_processes_and_files(Test *test, const void *data)
         /* Keys are made of files to which nobody has written for a while. */
         int64_t removed;
         for (guint i = 0; i < numbers->len; i++) {
-            g_autofree char *path = trail_path(test->directory, g_array_index(numbers, unsigned, i), TRAIL_SUFFIX);
+            g_autofree char *path = path_of(test, g_array_index(numbers, unsigned, i), ".trail");
             const struct timespec times[2] = {{.tv_sec = 1700000000}, {.tv_sec = 1700000000}};
             g_assert_cmpint(utimensat(AT_FDCWD, path, times, 0), ==, 0);
         }
         g_assert_true(trail_tidy(test->directory, SIZE, 0, &removed, NULL));
         g_assert_cmpint(removed, ==, 0);
-        g_autofree char *keys = trail_path(test->directory, g_array_index(numbers, unsigned, 0), TRAIL_KEYS_SUFFIX);
+        g_autofree char *keys = path_of(test, g_array_index(numbers, unsigned, 0), ".keys");
         g_assert_true(g_file_test(keys, G_FILE_TEST_EXISTS));
     }
     /* All are older than is to be kept. */
@@ -205,11 +224,11 @@ static void test_tidied_while_it_grows(Test *test, const void *data)
     begin(test, "p");
     trail_note("0123456789ab first");
     trail_close();
-    g_autoptr(GArray) numbers = trail_files(test->directory, NULL);
+    g_autoptr(GArray) numbers = files_of(test);
     g_assert_cmpuint(numbers->len, ==, 1);
     const unsigned number = g_array_index(numbers, unsigned, 0);
-    g_autofree char *file = trail_path(test->directory, number, TRAIL_SUFFIX);
-    g_autofree char *newer = trail_path(test->directory, number + 1, TRAIL_SUFFIX);
+    g_autofree char *file = path_of(test, number, ".trail");
+    g_autofree char *newer = path_of(test, number + 1, ".trail");
     g_autofree char *first = contents_of(file, &before);
     begin(test, "p");
     trail_note("0123456789ac later");
@@ -236,8 +255,8 @@ static void test_surplus_goes(Test *test, const void *data)
         trail_note(text->str);
     }
     trail_close();
-    g_autoptr(GArray) numbers = trail_files(test->directory, NULL);
-    g_assert_cmpuint(numbers->len, ==, trail_file_count(SIZE));
+    g_autoptr(GArray) numbers = files_of(test);
+    g_assert_cmpuint(numbers->len, ==, FILES);
     g_assert_cmpuint(g_array_index(numbers, unsigned, 0), >, 1);
     expect(test, "000000000000", "");
     g_autofree char *last = find(test, "00000000ea5f", NULL);
@@ -250,8 +269,8 @@ static void test_late(Test *test, const void *data)
     (void)data;
     begin(test, "p");
     note_much("000000000001 ");
-    for (unsigned number = 1000; number < 1000 + trail_file_count(SIZE); number++) {
-        g_autofree char *path = trail_path(test->directory, number, TRAIL_SUFFIX);
+    for (unsigned number = 1000; number < 1000 + FILES; number++) {
+        g_autofree char *path = path_of(test, number, ".trail");
         g_assert_true(g_file_set_contents(path, "", 0, NULL));
     }
     int64_t removed;
@@ -260,7 +279,7 @@ static void test_late(Test *test, const void *data)
     note_much("000000000002 ");
     g_autofree char *found = find(test, "000000000002", NULL);
     g_assert_true(g_str_has_prefix(found, "p: 000000000002 x"));
-    g_autoptr(GArray) numbers = trail_files(test->directory, NULL);
+    g_autoptr(GArray) numbers = files_of(test);
     g_assert_cmpuint(g_array_index(numbers, unsigned, 0), ==, 1000);
 }
 
@@ -274,7 +293,7 @@ static void test_damage(Test *test, const void *data)
         trail_note(text);
         trail_close();
     }
-    g_autofree char *path = trail_path(test->directory, 1, TRAIL_SUFFIX), *whole = NULL;
+    g_autofree char *path = path_of(test, 1, ".trail"), *whole = NULL;
     size_t length;
     g_assert_true(g_file_get_contents(path, &whole, &length, NULL));
     g_autoptr(GRand) random = g_rand_new_with_seed(3);
@@ -358,7 +377,7 @@ static void test_cannot_be_written(Test *test, const void *data)
     g_assert_true(g_str_has_prefix(newest, "p: 0123456789ae message-id=new@x x"));
     g_assert_cmpstr(given_up, ==, "");
     /* No link is followed. */
-    g_autofree char *path = trail_path(test->directory, 1, TRAIL_SUFFIX);
+    g_autofree char *path = path_of(test, 1, ".trail");
     trail_close();
     g_assert_cmpint(g_unlink(path), ==, 0);
     g_assert_cmpint(symlink("/dev/null", path), ==, 0);
