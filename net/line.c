@@ -167,7 +167,9 @@ static void settle(Line *line)
         sound = flush(line);
         sent = line->output->len < waited;
     } while (sound && sent && offer_rest(line));
-    bool over = line->finishing || (sound && line->ended && !line->events->awaited(line, line->data));
+    bool awaited = sound && !line->finishing && line->ended && line->events->awaited &&
+                   line->events->awaited(line, line->data);
+    bool over = line->finishing || (line->ended && !awaited);
     /* Whether what is left of the output is waited for. A peer that is late had its time, and TLS that needs bytes of
      * the peer, as in the handshake, cannot send when no more are received. */
     bool goes_on = line->output->len > 0 && !line->late && event_pending(line->writable, EV_WRITE, NULL);

@@ -27,7 +27,8 @@ typedef struct LineEvents {
      * when the output was sent, or by line_resume(). */
     size_t (*receive)(Line *line, const char *octets, size_t length, void *data);
     /* The peer has ended its side, and all that it sent was offered. Return true when replies are still to come: the
-     * protocol then calls line_resume() with them. Return false to have the line closed when the output is sent. */
+     * protocol then calls line_resume() with them. Return false to have the line closed when the output is sent, as it
+     * is for a protocol without this function. */
     bool (*awaited)(Line *line, void *data);
     /* A time is over. The protocol may append a last reply to the output and call line_finish(), now or when it has
      * done what it was asked for. The peer gets as much of the output as its socket takes at once. */

@@ -35,22 +35,10 @@ typedef struct LmtpDoorSession {
 
 /* ---- LMTP ---- */
 
-static const char *on_mail(LmtpSession *session, const char *sender, uint64_t size, void *data)
-{
-    (void)session, (void)sender, (void)size, (void)data;
-    return NULL;
-}
-
 static const char *on_recipient(LmtpSession *session, LmtpRecipient *recipient, void *data)
 {
     (void)session, (void)data;
     recipient->size = sizeof *recipient + strlen(recipient->address);
-    return NULL;
-}
-
-static const char *on_content(LmtpSession *session, void *data)
-{
-    (void)session, (void)data;
     return NULL;
 }
 
@@ -63,7 +51,7 @@ static void on_message(LmtpSession *session, LmtpTransaction *transaction, void 
     lmtp_session_answer(session, transaction);
 }
 
-static const LmtpHandler handler = {on_mail, on_recipient, on_content, on_message, NULL};
+static const LmtpHandler handler = {.recipient = on_recipient, .message = on_message};
 
 /* ---- connections ---- */
 
@@ -74,12 +62,6 @@ static size_t on_receive(Line *line, const char *octets, size_t length, void *da
     if (lmtp_session_finished(session->session))
         line_finish(line);
     return used;
-}
-
-static bool on_awaited(Line *line, void *data)
-{
-    (void)line, (void)data;
-    return false; /* each message is answered at once */
 }
 
 static void on_expired(Line *line, LineTime which, void *data)
@@ -102,7 +84,7 @@ static void on_closed(Line *line, void *data)
     evconnlistener_enable(door->listener);
 }
 
-static const LineEvents line_events = {on_receive, on_awaited, on_expired, on_closed};
+static const LineEvents line_events = {.receive = on_receive, .expired = on_expired, .closed = on_closed};
 
 static void on_client(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address, int length,
                       void *data)

@@ -583,7 +583,7 @@ static void mail(LmtpSession *session, const char *text)
         refusal = "552 5.3.4 The message is larger than this server takes";
     else if (server->memory + session->announced > server->limits.memory)
         refusal = NO_MEMORY;
-    else
+    else if (server->handler->mail)
         refusal = server->handler->mail(session, transaction->sender, session->announced, server->data);
     if (refusal)
         reset(session);
@@ -656,6 +656,13 @@ static const char *content_refusal(LmtpSession *session)
     return NULL;
 }
 
+/* Return the reply by which the owner refuses content; NULL: it does not. */
+static const char *ask_owner(LmtpSession *session)
+{
+    const LmtpServer *server = session->server;
+    return server->handler->content ? server->handler->content(session, server->data) : NULL;
+}
+
 static void data_command(LmtpSession *session, const char *text)
 {
     const char *refusal = *text ? "501 5.5.4 DATA takes no argument" : content_refusal(session);
@@ -665,7 +672,7 @@ static void data_command(LmtpSession *session, const char *text)
         complain(session, refusal);
         return;
     }
-    refusal = session->server->handler->content(session, session->server->data);
+    refusal = ask_owner(session);
     if (refusal) {
         reply(session, refusal);
         reset(session);
@@ -692,7 +699,7 @@ static void bdat(LmtpSession *session, const char *text)
     if (!refusal)
         refusal = session->chunk_failure;
     if (!refusal && !session->chunked)
-        refusal = session->server->handler->content(session, session->server->data);
+        refusal = ask_owner(session);
     g_free(session->chunk_refusal);
     session->chunk_refusal = g_strdup(refusal);
     session->chunk_last = last;

@@ -56,12 +56,12 @@ static inline LmtpRecipient *lmtp_recipient(const LmtpTransaction *transaction, 
 
 /* The owner's decisions. mail(), recipient() and content() return NULL to accept, or the reply that refuses. */
 typedef struct LmtpHandler {
-    /* MAIL; size is 0 when the client did not say. */
+    /* MAIL; size is 0 when the client did not say. NULL: each is accepted. */
     const char *(*mail)(LmtpSession *session, const char *sender, uint64_t size, void *data);
     /* RCPT; may set recipient->data and recipient->size when it accepts. When there is no memory for that size,
      * the data is freed again, and the client hears 452 4.3.1. */
     const char *(*recipient)(LmtpSession *session, LmtpRecipient *recipient, void *data);
-    /* DATA, or the first BDAT. */
+    /* DATA, or the first BDAT. NULL: each is accepted. */
     const char *(*content)(LmtpSession *session, void *data);
     /* The message is complete. Call lmtp_session_answer() once for the transaction, now or later. Do not free the
      * session before that, also when its connection is gone (lmtp_session_close()). */
