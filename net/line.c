@@ -3,12 +3,29 @@
 #include "net/line.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/fail.h"
+#include "net/smtp_tls.h"
+
 #define RECEIVE_SIZE (64 * 1024)
 #define REST_LIMIT (64 * 1024) /* nothing is received while the protocol leaves this much */
+
+struct TlsDoor {
+    SSL_CTX *context;
+};
+
+struct TlsSession {
+    SSL *ssl;
+    char *problem;
+    bool awaits_bytes; /* after EAGAIN: wait until the socket is readable, else until it is writable */
+};
 
 struct Line {
     struct event_base *base;
@@ -24,6 +41,151 @@ struct Line {
     bool ended; /* the peer says no more */
     bool late;  /* a time is over: what the socket does not take at once is not waited for */
 };
+
+/* --- TLS ---------------------------------------------------------------- */
+
+TlsDoor *tls_door_new(const TlsFiles *files, GError **error)
+{
+    ERR_clear_error();
+    g_autoptr(TlsDoor) door = g_new0(TlsDoor, 1);
+    SSL_CTX *context = door->context = SSL_CTX_new(TLS_server_method());
+    const char *wrong = NULL;
+    STACK_OF(X509_NAME) *names = NULL;
+    if (!context || !SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION))
+        wrong = "TLS";
+    else if (!(names = SSL_load_client_CA_file(files->authority)) ||
+             SSL_CTX_load_verify_file(context, files->authority) != 1)
+        wrong = files->authority;
+    else if (SSL_CTX_use_certificate_chain_file(context, files->certificate) != 1)
+        wrong = files->certificate;
+    else if (SSL_CTX_use_PrivateKey_file(context, files->key, SSL_FILETYPE_PEM) != 1 ||
+             SSL_CTX_check_private_key(context) != 1)
+        wrong = files->key;
+    if (wrong) {
+        const char *reason = tls_reason(ERR_get_error());
+        fail(error, FAIL_CONFIG, "%s: %s", wrong, reason ? reason : "TLS cannot be used with it");
+        sk_X509_NAME_pop_free(names, X509_NAME_free);
+        return NULL;
+    }
+    SSL_CTX_set_client_CA_list(context, names);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+    SSL_CTX_set_mode(context,
+                     SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_RELEASE_BUFFERS);
+    /* Nobody takes an earlier session up again, so that each connection shows a certificate that is valid now. */
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+    SSL_CTX_set_num_tickets(context, 0);
+    return g_steal_pointer(&door);
+}
+
+void tls_door_free(TlsDoor *door)
+{
+    if (!door)
+        return;
+    SSL_CTX_free(door->context);
+    g_free(door);
+}
+
+TlsSession *tls_session_new(TlsDoor *door, int fd)
+{
+    TlsSession *session = g_new0(TlsSession, 1);
+    session->ssl = SSL_new(door->context);
+    if (!session->ssl || SSL_set_fd(session->ssl, fd) != 1)
+        g_error("no TLS session to be had");
+    SSL_set_accept_state(session->ssl);
+    return session;
+}
+
+/* Return what a call that did nothing means, according to OpenSSL. */
+static ssize_t judge(TlsSession *session, int result)
+{
+    int fault = errno, kind = SSL_get_error(session->ssl, result);
+    session->awaits_bytes = kind == SSL_ERROR_WANT_READ;
+    if (kind == SSL_ERROR_WANT_READ || kind == SSL_ERROR_WANT_WRITE) {
+        errno = EAGAIN;
+        return -1;
+    }
+    if (kind == SSL_ERROR_ZERO_RETURN)
+        return 0;
+    unsigned long code = ERR_peek_last_error();
+    bool lost = kind == SSL_ERROR_SYSCALL && SSL_is_init_finished(session->ssl);
+    if (lost || ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING) /* the line was cut */
+        fault = ECONNRESET;
+    else
+        fault = EPROTO;
+    if (!session->problem && (fault == EPROTO || !SSL_is_init_finished(session->ssl))) {
+        /* The verification tells what a certificate lacks, the queue of errors all else. */
+        long verdict = SSL_get_verify_result(session->ssl);
+        const char *reason = tls_reason(code);
+        session->problem = verdict != X509_V_OK ? g_strdup_printf("its certificate is not valid here: %s",
+                                                                  X509_verify_cert_error_string(verdict)) :
+                           reason               ? g_strdup(reason) :
+                                                  g_strdup("the client closed the connection in the handshake");
+    }
+    ERR_clear_error();
+    errno = fault;
+    return -1;
+}
+
+/* Receive and send as recv() and send() do; the first calls also make the handshake. -1 with errno EAGAIN: wait for the
+ * socket and call again; session->awaits_bytes says what for. -1 with EPROTO: TLS has failed. */
+static ssize_t receive_tls(TlsSession *session, void *octets, size_t size)
+{
+    ERR_clear_error();
+    int count = SSL_read(session->ssl, octets, (int)MIN(size, INT_MAX));
+    return count > 0 ? count : judge(session, count);
+}
+
+static ssize_t send_tls(TlsSession *session, const void *octets, size_t size)
+{
+    ERR_clear_error();
+    int count = SSL_write(session->ssl, octets, (int)MIN(size, INT_MAX));
+    if (count > 0)
+        return count;
+    ssize_t verdict = judge(session, count);
+    if (verdict == 0)
+        errno = EPIPE;
+    return -1;
+}
+
+const char *tls_session_problem(const TlsSession *session)
+{
+    return session->problem;
+}
+
+static void add_name(GPtrArray *names, const ASN1_STRING *text)
+{
+    unsigned char *name = NULL;
+    int length = ASN1_STRING_to_UTF8(&name, text);
+    if (length > 0 && strlen((char *)name) == (size_t)length)
+        g_ptr_array_add(names, g_strdup((char *)name));
+    if (length >= 0)
+        OPENSSL_free(name);
+}
+
+char **tls_session_names(const TlsSession *session)
+{
+    X509 *certificate = SSL_is_init_finished(session->ssl) ? SSL_get1_peer_certificate(session->ssl) : NULL;
+    if (!certificate)
+        return NULL;
+    GPtrArray *names = g_ptr_array_new();
+    GENERAL_NAMES *all = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+    for (int at = 0; at < sk_GENERAL_NAME_num(all); at++) {
+        const GENERAL_NAME *one = sk_GENERAL_NAME_value(all, at);
+        if (one->type == GEN_DNS)
+            add_name(names, one->d.dNSName);
+    }
+    const X509_NAME *subject = X509_get_subject_name(certificate);
+    int place = all ? -1 : X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+    if (place >= 0)
+        add_name(names, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, place)));
+    GENERAL_NAMES_free(all);
+    X509_free(certificate);
+    g_ptr_array_add(names, NULL);
+    return (char **)g_ptr_array_free(names, FALSE);
+}
+
+/* --- the line ----------------------------------------------------------- */
 
 static void on_readable(evutil_socket_t fd, short what, void *data);
 static void on_writable(evutil_socket_t fd, short what, void *data);
@@ -56,7 +218,11 @@ void line_free(Line *line)
     event_free(line->readable);
     event_free(line->writable);
     event_free(line->deadline);
-    tls_session_free(line->tls);
+    if (line->tls) {
+        SSL_free(line->tls->ssl);
+        g_free(line->tls->problem);
+        g_free(line->tls);
+    }
     close(line->fd);
     g_byte_array_unref(line->rest);
     g_free(line);
@@ -114,14 +280,14 @@ static bool flush(Line *line)
     size_t sent = 0;
     while (sent < output->len) {
         const char *octets = output->str + sent;
-        ssize_t count = line->tls ? tls_session_send(line->tls, octets, output->len - sent)
+        ssize_t count = line->tls ? send_tls(line->tls, octets, output->len - sent)
                                   : send(line->fd, octets, output->len - sent, MSG_NOSIGNAL);
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
             return false;
         if (count < 0) {
-            if (!line->tls || !tls_session_awaits_bytes(line->tls))
+            if (!line->tls || !line->tls->awaits_bytes)
                 event_add(line->writable, time_out(line, line->idle_us));
             break;
         }
@@ -201,7 +367,7 @@ static void on_readable(evutil_socket_t fd, short what, void *data)
         settle(line);
         return;
     }
-    ssize_t count = line->tls ? tls_session_receive(line->tls, octets, sizeof octets)
+    ssize_t count = line->tls ? receive_tls(line->tls, octets, sizeof octets)
                               : recv(fd, octets, sizeof octets, 0);
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
         if (line->tls) /* the handshake may have ended, and what waited for that goes out */

@@ -6,6 +6,10 @@
  * protocol, keeps what the protocol did not use yet, sends the protocol's output, and keeps the time.
  *
  * The Line owns the descriptor. The owner frees the Line in or after closed(), never in receive().
+ *
+ * A Line may carry TLS for a door that serves nobody but holders of a certificate (TlsDoor). The client must show a
+ * certificate that the door's authority has signed and that has not expired. A client without, or one that speaks no
+ * TLS, is refused in the handshake, before a byte of the protocol is sent. Everything belongs to one thread.
  */
 #include <event2/event.h>
 #include <glib.h>
@@ -13,9 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/tls.h"
-
 typedef struct Line Line;
+typedef struct TlsSession TlsSession; /* of one connection */
 
 typedef enum LineTime {
     LINE_IDLE,     /* nothing came for the time of line_set_idle() */
@@ -63,3 +66,28 @@ void line_finish(Line *line);
 
 /* Call closed() now, whatever is still to be sent. */
 void line_close(Line *line);
+
+/* ---- TLS ---- */
+
+typedef struct TlsDoor TlsDoor; /* what all sessions share */
+
+/* Files in PEM. */
+typedef struct TlsFiles {
+    const char *certificate, *key; /* our own; the certificate may be followed by those between it and the authority */
+    const char *authority;         /* whose signature makes a certificate valid */
+} TlsFiles;
+
+/* Read the files. FAIL_CONFIG: a file cannot be read, or key and certificate do not belong together. */
+TlsDoor *tls_door_new(const TlsFiles *files, GError **error);
+void tls_door_free(TlsDoor *door);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TlsDoor, tls_door_free)
+
+/* Make a session for line_set_tls(), on the socket of that line; the handshake is made later. */
+TlsSession *tls_session_new(TlsDoor *door, int fd);
+
+/* Return why TLS failed, for the log, borrowed; NULL: it did not. */
+const char *tls_session_problem(const TlsSession *session);
+
+/* Return the host names in the client's certificate (subjectAltName, or the common name where there is none) after the
+ * handshake; g_strfreev(). NULL: the handshake is not over. */
+char **tls_session_names(const TlsSession *session);

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "net/tls.h"
+#include "net/smtp_tls.h"
 
 typedef struct NntpClient NntpClient;
 

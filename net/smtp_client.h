@@ -32,7 +32,7 @@
 #include "net/smtp_auth.h"
 #include "net/smtp_body.h"
 #include "net/smtp_reply.h"
-#include "net/tls.h"
+#include "net/smtp_tls.h"
 
 typedef struct SmtpClient SmtpClient;
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "base/config.h"
-#include "net/tls.h"
+#include "net/smtp_tls.h"
 #include "runners/runner.h"
 #include "switchboard/entry.h"
 

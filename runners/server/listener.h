@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "base/config.h"
-#include "net/tls.h"
+#include "net/line.h"
 
 typedef struct Listener Listener;
 typedef struct Connection Connection;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "net/tls.h"
+#include "net/smtp_tls.h"
 
 #include <string.h>
 #include <unistd.h>
