@@ -100,22 +100,19 @@ static bool make_dir(int parent_fd, const char *path, bool sync, GError **error)
     return !sync || fs_sync_dir(holder, error);
 }
 
-static int open_dir(int parent_fd, const char *path, GError **error)
+int fs_open_dir(int parent_fd, const char *path, bool create, GError **error)
 {
+    if (create && !make_dir(parent_fd, path, true, error))
+        return -1;
     int fd = TEMP_FAILURE_RETRY(openat(parent_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (fd < 0)
         fail_errno(error, code_of(errno), "open directory %s", path);
     return fd;
 }
 
-int fs_open_dir(int parent_fd, const char *path, bool create, GError **error)
-{
-    return create && !make_dir(parent_fd, path, true, error) ? -1 : open_dir(parent_fd, path, error);
-}
-
 int fs_open_dir_unsynced(int parent_fd, const char *path, GError **error)
 {
-    return make_dir(parent_fd, path, false, error) ? open_dir(parent_fd, path, error) : -1;
+    return make_dir(parent_fd, path, false, error) ? fs_open_dir(parent_fd, path, false, error) : -1;
 }
 
 int fs_create(int dir_fd, const char *name, GError **error)

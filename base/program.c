@@ -93,24 +93,6 @@ static bool await(const Program *program, pid_t pid, int *status, GError **error
     return true;
 }
 
-static GBytes *read_back(int fd, const Program *program, GError **error)
-{
-    struct stat state;
-    if (fstat(fd, &state) != 0 || (size_t)state.st_size >= program->output_max) {
-        fail(error, FAIL_LATER, "%s wrote more than %zu bytes", program->words[0], program->output_max);
-        return NULL;
-    }
-    g_autofree char *data = g_malloc((gsize)state.st_size + 1);
-    for (ssize_t at = 0, got; at < state.st_size; at += got) {
-        got = pread(fd, data + at, (size_t)(state.st_size - at), at);
-        if (got <= 0) {
-            fail_errno(error, FAIL_LATER, "read what %s wrote", program->words[0]);
-            return NULL;
-        }
-    }
-    return g_bytes_new_take(g_steal_pointer(&data), (gsize)state.st_size);
-}
-
 bool program_run(const Program *program, GBytes *input, int *code, GBytes **output, GError **error)
 {
     pid_t pid;
@@ -122,7 +104,18 @@ bool program_run(const Program *program, GBytes *input, int *code, GBytes **outp
     if (out < 0 || !program_start(program, in, out, &pid, error) || !await(program, pid, &status, error))
         return false;
     *code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    if (output)
-        *output = read_back(out, program, error);
-    return !output || *output;
+    if (!output)
+        return true;
+    *output = NULL;
+    struct stat state;
+    if (fstat(out, &state) != 0 || (size_t)state.st_size >= program->output_max)
+        return fail(error, FAIL_LATER, "%s wrote more than %zu bytes", program->words[0], program->output_max);
+    g_autofree char *text = g_malloc((gsize)state.st_size + 1);
+    for (ssize_t at = 0, got; at < state.st_size; at += got) {
+        got = pread(out, text + at, (size_t)(state.st_size - at), at);
+        if (got <= 0)
+            return fail_errno(error, FAIL_LATER, "read what %s wrote", program->words[0]);
+    }
+    *output = g_bytes_new_take(g_steal_pointer(&text), (gsize)state.st_size);
+    return true;
 }

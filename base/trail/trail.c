@@ -565,26 +565,6 @@ typedef struct Search {
     bool stopped;
 } Search;
 
-static void search_lines(Search *search, char *lines)
-{
-    unsigned number = 0;
-    for (char *line = lines; *line && !search->stopped;) {
-        char *end = line + strcspn(line, "\n"), *next = *end ? end + 1 : end;
-        *end = '\0';
-        const char *text = strstr(line, ": ");
-        text = text ? text + 2 : NULL;
-        bool wanted = false;
-        uint64_t keys[KEYS];
-        for (unsigned count = text ? keys_of(text, keys) : 0; count > 0 && !wanted; count--)
-            wanted = !search->reading->key || keys[count - 1] == search->key;
-        if (wanted && number++ >= search->reading->line) {
-            search->stopped = !search->take(&(TrailLine){line, text}, search->data);
-            search->reading->line = search->stopped ? number - 1 : number;
-        }
-        line = next;
-    }
-}
-
 /* One that was read before is passed over. */
 static void search_block(Search *search, int fd, const Block *block)
 {
@@ -600,10 +580,24 @@ static void search_block(Search *search, int fd, const Block *block)
     reading->room -= MIN(reading->room, block->head.raw);
     search->has_unpacked = true;
     g_autofree char *lines = read_lines(fd, block);
-    if (lines)
-        search_lines(search, lines);
-    else
+    if (!lines)
         reading->damaged++;
+    unsigned number = 0;
+    for (char *line = lines; line && *line && !search->stopped;) {
+        char *end = line + strcspn(line, "\n"), *next = *end ? end + 1 : end;
+        *end = '\0';
+        const char *text = strstr(line, ": ");
+        text = text ? text + 2 : NULL;
+        bool wanted = false;
+        uint64_t keys[KEYS];
+        for (unsigned count = text ? keys_of(text, keys) : 0; count > 0 && !wanted; count--)
+            wanted = !reading->key || keys[count - 1] == search->key;
+        if (wanted && number++ >= reading->line) {
+            search->stopped = !search->take(&(TrailLine){line, text}, search->data);
+            reading->line = search->stopped ? number - 1 : number;
+        }
+        line = next;
+    }
     if (search->stopped)
         return;
     reading->offset++; /* a damaged block may hold the head of the next one */
