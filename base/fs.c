@@ -584,12 +584,14 @@ char *mount_fault_in(const char *mountinfo, uint64_t mount, const char *path, bo
         if (g_strv_contains(network, type))
             return g_strdup_printf("%s is on %s, which hosts share: what is said to be on the disk there may be "
                                    "lost, and one host does not see what another does; use ext4 or xfs on a disk of "
-                                   "this host", path, type);
+                                   "this host",
+                                   path, type);
         g_auto(GStrv) options = g_strsplit(dash[3], ",", -1);
         if (network_only || !g_str_equal(type, "btrfs") || g_strv_contains((const char *const *)options, "notreelog"))
             return NULL;
         return g_strdup_printf("%s is on btrfs that is mounted without notreelog: after a power cut, mail may be "
-                               "delivered twice; mount it with notreelog, or use ext4 or xfs", path);
+                               "delivered twice; mount it with notreelog, or use ext4 or xfs",
+                               path);
     }
     return NULL;
 }

@@ -37,7 +37,8 @@ char *secret_file_fault(const char *path, const struct stat *status, uid_t user,
         return g_strdup_printf("%s belongs to %s; it must be %s's (chown %s %s)", path, owner, name, name, path);
     if (mode & (own_group ? 037 : 077))
         return g_strdup_printf("%s can be read or written by others (mode %03o); mend it with: chmod 600 %s, or for a "
-                               "file of root: chgrp %s %s && chmod 640 %s", path, mode, path, own, path, path);
+                               "file of root: chgrp %s %s && chmod 640 %s",
+                               path, mode, path, own, path, path);
     if (status->st_uid != user && user != 0 && !(own_group && (mode & S_IRGRP)))
         return g_strdup_printf("%s cannot be read by the user %s; mend it with: chown %s %s", path, name, name, path);
     return NULL;

@@ -119,8 +119,9 @@ bool placeholder_check(const char *what, const char *text, const char *known, GE
     for (char **name = names; *name; name++)
         if (!g_strv_contains((const char *const *)allowed, *name)) {
             g_autofree char *words = g_strjoinv(", $", allowed);
-            return fail(error, FAIL_NEVER, "%s: $%s is not filled in; there are: $%s (a dollar sign alone is written "
-                        "$$)", what, *name, words);
+            return fail(error, FAIL_NEVER,
+                        "%s: $%s is not filled in; there are: $%s (a dollar sign alone is written $$)", what, *name,
+                        words);
         }
     return true;
 }

@@ -118,9 +118,9 @@ static ssize_t judge(TlsSession *session, int result)
         long verdict = SSL_get_verify_result(session->ssl);
         const char *reason = tls_reason(code);
         session->problem = verdict != X509_V_OK ? g_strdup_printf("its certificate is not valid here: %s",
-                                                                  X509_verify_cert_error_string(verdict)) :
-                           reason               ? g_strdup(reason) :
-                                                  g_strdup("the client closed the connection in the handshake");
+                                                                  X509_verify_cert_error_string(verdict))
+                           : reason             ? g_strdup(reason)
+                                                : g_strdup("the client closed the connection in the handshake");
     }
     ERR_clear_error();
     errno = fault;
@@ -367,8 +367,7 @@ static void on_readable(evutil_socket_t fd, short what, void *data)
         settle(line);
         return;
     }
-    ssize_t count = line->tls ? receive_tls(line->tls, octets, sizeof octets)
-                              : recv(fd, octets, sizeof octets, 0);
+    ssize_t count = line->tls ? receive_tls(line->tls, octets, sizeof octets) : recv(fd, octets, sizeof octets, 0);
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
         if (line->tls) /* the handshake may have ended, and what waited for that goes out */
             settle(line);

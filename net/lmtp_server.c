@@ -60,7 +60,7 @@ struct LmtpSession {
     LmtpContent content;
     uint64_t announced; /* SIZE= of MAIL, 0: not said */
     uint64_t chunk_left;
-    bool chunked;       /* BDAT was used in this transaction */
+    bool chunked; /* BDAT was used in this transaction */
     bool chunk_last;
     char *chunk_refusal; /* why the chunk in hand is only read past, or NULL */
     char *chunk_failure; /* why the first one was refused, and with it all that follow until RSET; or NULL */
@@ -119,7 +119,7 @@ static void content_clear(LmtpSession *session)
     LmtpContent *content = &session->content;
     session->server->memory -= content->capacity;
     g_free(content->octets);
-    *content = (LmtpContent){ .before = { '\r', '\n' } };
+    *content = (LmtpContent){.before = {'\r', '\n'}};
 }
 
 /* From now on the bytes are only drained; the first reason stands. */

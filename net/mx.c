@@ -149,7 +149,8 @@ static void refuse_private(MxRoute *route)
 {
     refuse(route, MX_LATER, 450, "4.4.4",
            g_strdup_printf("all addresses of the mail hosts of %s are loopback or private addresses "
-                           "([out] mx_private_addresses)", route->answer.domain));
+                           "([out] mx_private_addresses)",
+                           route->answer.domain));
 }
 
 /* --- the order ---------------------------------------------------------- */

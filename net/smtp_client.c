@@ -142,8 +142,8 @@ void smtp_client_judge(SmtpClient *client, SmtpVerdictText *judged)
     const SmtpReply *reply = &client->reply;
     judged->reply = smtp_reply_print(reply);
     memcpy(judged->status, reply->status, sizeof(judged->status));
-    judged->result = (SmtpResult){.phase = client->phase, .code = reply->code, .status = judged->status,
-                                  .reply = judged->reply};
+    judged->result = (SmtpResult){
+        .phase = client->phase, .code = reply->code, .status = judged->status, .reply = judged->reply};
     judged->result.text = judged->reply;
     if (smtp_reply_class(reply) == 2) {
         judged->result.verdict = SMTP_SENT;
@@ -151,8 +151,7 @@ void smtp_client_judge(SmtpClient *client, SmtpVerdictText *judged)
     }
     unsigned code = reply->code;
     /* A transaction that was sent behind another is told that its commands were not expected. */
-    bool unexpected = client->turn.behind && client->phase != SMTP_RSET &&
-                      (code == 500 || code == 502 || code == 503);
+    bool unexpected = client->turn.behind && client->phase != SMTP_RSET && (code == 500 || code == 502 || code == 503);
     /* A server that offers CHUNKING may not know BDAT, or its argument. */
     bool to_body = client->phase == SMTP_BODY || client->phase == SMTP_DOT;
     bool knows_no_bdat = client->turn.cursor.chunk && !client->turn.behind && to_body && code >= 500 && code <= 504 &&
@@ -287,8 +286,8 @@ static void end_by_us(SmtpClient *client, const char *status, char *text)
 
 void smtp_client_end_confused(SmtpClient *client)
 {
-    end_by_us(client, "4.5.0", g_strdup_printf("%s broke the protocol while %s", client->peer,
-                                               phases[client->phase].name));
+    end_by_us(client, "4.5.0",
+              g_strdup_printf("%s broke the protocol while %s", client->peer, phases[client->phase].name));
 }
 
 static void end_orderly(SmtpClient *client)
@@ -372,9 +371,8 @@ static void start_handshake(SmtpClient *client)
     /* Without SMTP_TLS_VERIFY the certificate is looked at all the same, for the log. */
     SSL *ssl = smtp_tls_session(settings->tls_context, settings->tls_name ? settings->tls_name : settings->server,
                                 settings->tls == SMTP_TLS_VERIFY);
-    struct bufferevent *connection =
-        bufferevent_openssl_socket_new(client->base, bufferevent_getfd(client->connection), ssl,
-                                       BUFFEREVENT_SSL_CONNECTING, BEV_OPT_CLOSE_ON_FREE);
+    struct bufferevent *connection = bufferevent_openssl_socket_new(
+        client->base, bufferevent_getfd(client->connection), ssl, BUFFEREVENT_SSL_CONNECTING, BEV_OPT_CLOSE_ON_FREE);
     bufferevent_setfd(client->connection, -1); /* the socket is that of the new one */
     drop_connection(client);
     client->ssl = ssl;
@@ -546,8 +544,8 @@ static void negotiate(SmtpClient *client)
         if (client->auth)
             say_secret(client, smtp_auth_begin(client->auth));
         else
-            end_unauthenticated(client, client->mechanisms ? "it offers none of the mechanisms allowed" :
-                                                             "it offers none of PLAIN, LOGIN and SCRAM");
+            end_unauthenticated(client, client->mechanisms ? "it offers none of the mechanisms allowed"
+                                                           : "it offers none of PLAIN, LOGIN and SCRAM");
     } else {
         smtp_client_rest(client);
     }
@@ -695,8 +693,8 @@ static void lost(SmtpClient *client, short what)
     int fd = bufferevent_getfd(client->connection);
     ssize_t length;
     while ((what & BEV_EVENT_WRITING) && !client->doomed && !client->upgrade && client->phase > SMTP_TLS &&
-           (length = client->ssl ? SSL_read(client->ssl, octets, sizeof(octets)) :
-                                   recv(fd, octets, sizeof(octets), MSG_DONTWAIT)) > 0)
+           (length = client->ssl ? SSL_read(client->ssl, octets, sizeof(octets))
+                                 : recv(fd, octets, sizeof(octets), MSG_DONTWAIT)) > 0)
         take_octets(client, octets, (size_t)length);
     if (client->doomed)
         return;
@@ -709,9 +707,13 @@ static void lost(SmtpClient *client, short what)
                          client->settings->protocol == SMTP_PROTOCOL_SMTP;
         SmtpPhase phase = phase_seen(client);
         g_autofree char *text = g_strdup_printf("lost connection with %s while %s", client->peer, phases[phase].name);
-        close_client(client, &(SmtpResult){.verdict = SMTP_LATER, .phase = phase, .status = "4.4.2",
-                                              .text = text, .reply = text, .connection = true,
-                                              .fallback = over_ehlo ? SMTP_FALLBACK_EHLO : SMTP_FALLBACK_NONE});
+        close_client(client, &(SmtpResult){.verdict = SMTP_LATER,
+                                           .phase = phase,
+                                           .status = "4.4.2",
+                                           .text = text,
+                                           .reply = text,
+                                           .connection = true,
+                                           .fallback = over_ehlo ? SMTP_FALLBACK_EHLO : SMTP_FALLBACK_NONE});
     }
 }
 

@@ -387,9 +387,12 @@ static void pass_refused(SmtpClient *client)
         if (fate != FATE_SYNTAX && fate != FATE_UTF8)
             return;
         const SmtpRefusal *why = fate == FATE_SYNTAX ? &refuse_address : &refuse_address_utf8;
-        report(client, client->turn.next_rcpt, &(SmtpResult){.verdict = SMTP_NEVER, .phase = SMTP_RCPT,
-                                                             .status = why->status, .text = why->text,
-                                                             .reply = why->text});
+        report(client, client->turn.next_rcpt,
+               &(SmtpResult){.verdict = SMTP_NEVER,
+                             .phase = SMTP_RCPT,
+                             .status = why->status,
+                             .text = why->text,
+                             .reply = why->text});
     }
 }
 

@@ -172,9 +172,10 @@ static void opportunistic(void)
                 SENT);
     run_without(&wanted, true,
                 SCRIPT("accept", START, "close", "accept", HELLO, "> 250-peer", "> 250 STARTTLS", SEND, BYE), SENT);
-    /* The answer comes behind the first byte of the handshake: together with the permission it would be an injection. */
-    run_without(&wanted, true, SCRIPT("accept", START, "= \x16", "+ 220 this is no TLS", "drain", "accept", HELLO,
-                                      "> 250-peer", "> 250 STARTTLS", SEND, BYE),
+    /* The answer comes behind the first byte of the handshake: with the permission it would be an injection. */
+    run_without(&wanted, true,
+                SCRIPT("accept", START, "= \x16", "+ 220 this is no TLS", "drain", "accept", HELLO, "> 250-peer",
+                       "> 250 STARTTLS", SEND, BYE),
                 SENT);
 }
 
