@@ -17,7 +17,7 @@
 #include "mail/list_address.h"
 #include "store/lists/domain.h"
 #include "store/lists/list.h"
-#include "store/moving/bring.h"
+#include "store/moving/carry.h"
 #include "switchboard/spool.h"
 
 #define COMMAND_TIMEOUT (5 * 60 * CLOCK_SECOND)
@@ -155,7 +155,7 @@ static bool add_all(AddressMaps *maps, GError **error)
     if (!domains || !list_each(maps->store, NULL, add_list, maps, error))
         return false;
     for (size_t i = 0; i < G_N_ELEMENTS(systems); i++) {
-        g_auto(GStrv) lists = bring_lists_of(maps->store, systems[i], error);
+        g_auto(GStrv) lists = carry_lists_of(maps->store, systems[i], error);
         if (!lists)
             return false;
         for (char **list_id = lists; *list_id; list_id++)

@@ -100,12 +100,12 @@ static bool put_kinds(Leaving *out, bool of_list, GError **error)
 
 static bool put_list_line(Leaving *out, GError **error)
 {
-    CarryList more = {.list_id = out->list_id};
+    int64_t held_last;
     char *came_from = NULL;
     g_autofree char *hash = NULL;
     g_autoptr(List) list = list_by_id(out->store, out->list_id, error);
-    if (!list || !carry_read_list(out->store, &more, &hash, error) ||
-        !bring_system(out->store, out->list_id, &came_from, error))
+    if (!list || !carry_read_list(out->store, out->list_id, &held_last, &hash, error) ||
+        !carry_system(out->store, out->list_id, &came_from, error))
         return false;
     g_autofree char *system = came_from;
     json_t *line = line_new("list", out->list_id);
@@ -113,8 +113,8 @@ static bool put_list_line(Leaving *out, GError **error)
     json_object_set_new(line, "created_at", json_integer(list->created_at));
     json_object_set_new(line, "last_post_at", json_integer(list->last_post_at));
     json_object_set_new(line, "post_id", json_integer(list->post_id));
-    json_object_set_new(line, "held_last", json_integer(more.held_last));
-    json_object_set_new(line, "archive", json_integer(more.archive));
+    json_object_set_new(line, "held_last", json_integer(held_last));
+    json_object_set_new(line, "archive", json_integer(list->archive));
     if (hash && !out->no_secrets)
         json_object_set_new(line, "moderator_password", json_string(hash));
     if (system && !g_str_equal(system, "listrunner"))

@@ -197,7 +197,7 @@ void list_folder_footer(const ListFolder *from, GPtrArray *settings, const char 
 bool list_folder_member(ListFolder *from, const char *address, Role role, const Preferences *preferences, Action action,
                         GError **error)
 {
-    const BroughtMember member = {.list_id = from->list_id,
+    const CarryMember member = {.list_id = from->list_id,
                                   .address = address,
                                   .role = role,
                                   .moderation_action = action,
@@ -250,7 +250,8 @@ static bool make_list(void *data, List **list, GError **error)
                                       .list_id = from->list_id,
                                       .created_at = from->created_at,
                                       .last_post_at = from->posts > 0 ? from->last_post_at : 0,
-                                      .post_id = CLAMP(from->posts, 0, INT32_MAX) + 1},
+                                      .post_id = CLAMP(from->posts, 0, INT32_MAX) + 1,
+                                      .archive = -1},
                              .settings = settings,
                              .volume = 1,
                              .next_digest = 1,

@@ -393,34 +393,31 @@ static bool make_list(void *data, List **made, GError **error)
         else
             moving_tell(from->moving, MOVING_LEFT_OUT, place, name, "the value of a setting is a text");
     }
+    const bool of_site = from->moving->site.of_site;
     const MovingList list = {.list = {.address = text_at(line, "address"),
                                       .list_id = from->list_id,
                                       .created_at = number_at(line, "created_at"),
                                       .last_post_at = number_at(line, "last_post_at"),
-                                      .post_id = number_at(line, "post_id")},
+                                      .post_id = number_at(line, "post_id"),
+                                      .held_last = MAX(number_at(line, "held_last"), 0),
+                                      /* A list that was removed may have left an archive, which is not this one's. */
+                                      .archive = of_site ? MAX(number_at(line, "archive"), 0) : -1,
+                                      .password_hash = text_at(line, "moderator_password")},
                              .settings = settings,
-                             .password_hash = text_at(line, "moderator_password"),
                              .volume = 1,
                              .next_digest = 1,
                              .watermark = -1};
-    CarryList more = {.list_id = from->list_id,
-                            .held_last = MAX(number_at(line, "held_last"), 0),
-                            .archive = MAX(number_at(line, "archive"), 0)};
     if (!moving_list(from->moving, &list, made, error))
         return false;
     if (!*made)
         return true;
-    if (!from->moving->site.of_site) /* a list that was removed may have left an archive, which is not this one's */
-        more.archive = (*made)->archive;
-    if (!carry_write_list(from->moving->site.store, &more, error))
-        return false;
 
     /* Old addresses of the list are known by the system from which it came to the other Listrunner. */
     static const char *const systems[] = {"mailman2", "mailman3", "mlmmj", "ezmlm", "sympa", NULL};
     const char *system = text_at(line, "came_from");
     if (system && g_strv_contains(systems, system)) {
         g_autofree char *note = g_strdup_printf("%s: by way of another Listrunner: %s", system, from->list_id);
-        return bring_note(from->moving->site.store, note, from->list_id, error);
+        return carry_note_part(from->moving->site.store, note, from->list_id, error);
     }
     if (system)
         moving_tell(from->moving, MOVING_LEFT_OUT, place, "came_from",
@@ -480,10 +477,8 @@ static bool move_any(LeavingFile *from, json_t *line, bool *end, GError **error)
     }
     if (from->pass)
         return true;
-    const CarryKind *kind = carry_kinds;
-    while (kind->name && !g_str_equal(kind->name, name))
-        kind++;
-    if (!kind->name) {
+    const CarryKind *kind = carry_kind(name);
+    if (!kind) {
         tell_unknown(from, name, NULL);
         return true;
     }

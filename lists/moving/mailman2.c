@@ -44,7 +44,7 @@ static int64_t date_of(const PickleValue *value)
 }
 
 /* Set the member's bounces, and when the bounce runner has to look at them again (runners/bounces/score.h). */
-static void set_standing(const Mailman2 *from, BroughtMember *member, const List *list, const char *key)
+static void set_standing(const Mailman2 *from, CarryMember *member, const List *list, const char *key)
 {
     const PickleValue *info = g_hash_table_lookup(from->bounces, key), *state = info ? info->state : NULL;
     const PickleValue *score = pickle_get(state, "score");
@@ -89,7 +89,7 @@ static bool take_member(Mailman2 *from, const List *list, const char *key, const
         g_strlcpy(own.preferred_language, language, sizeof own.preferred_language);
     int64_t stricter = CLAMP(mailman2_number(pickle_get(from->config, "member_moderation_action"), 0), 0, 2);
     bool by_rule = list->settings->default_member_action != ACTION_DEFER;
-    BroughtMember member = {.list_id = list->list_id,
+    CarryMember member = {.list_id = list->list_id,
                             .address = email,
                             .display_name = name,
                             .role = ROLE_MEMBER,
@@ -98,19 +98,16 @@ static bool take_member(Mailman2 *from, const List *list, const char *key, const
                                                                      : ACTION_UNSET,
                             .preferences = own};
     set_standing(from, &member, list, key);
-    if (!moving_member(from->moving, &member, error))
-        return false;
-
-    /* The topics of which the member wants posts. */
     const PickleValue *topics = g_hash_table_lookup(from->topics, key);
-    g_autoptr(GStrvBuilder) wanted = g_strv_builder_new();
+    g_autoptr(GString) wanted = g_string_new(NULL);
     for (guint i = 0; topics && topics->type == PICKLE_LIST && i < topics->items->len; i++) {
         g_autofree char *topic = mailman2_text(from, topics->items->pdata[i]);
         if (topic && *topic && !strpbrk(topic, "\r\n"))
-            g_strv_builder_add(wanted, topic);
+            g_string_append_printf(wanted, "%s%s", wanted->len > 0 ? "\n" : "", topic);
     }
-    g_auto(TopicChoice) choice = {g_strv_builder_end(wanted), options & OTHER_TOPICS};
-    return !*choice.names || moving_topics(from->moving, list->list_id, email, &choice, error);
+    member.topics = wanted->len > 0 ? wanted->str : NULL;
+    member.topics_unmatched = options & OTHER_TOPICS;
+    return moving_member(from->moving, &member, error);
 }
 
 static bool take_members(Mailman2 *from, const List *list, const char *key, bool digest, GError **error)
@@ -129,7 +126,7 @@ static bool take_role(Mailman2 *from, const char *key, Role role, GError **error
     const PickleValue *addresses = pickle_get(from->config, key);
     for (guint i = 0; addresses && addresses->type == PICKLE_LIST && i < addresses->items->len; i++) {
         const char *address = pickle_string(addresses->items->pdata[i]);
-        const BroughtMember member = {.list_id = from->list_id,
+        const CarryMember member = {.list_id = from->list_id,
                                       .address = address,
                                       .role = role,
                                       .moderation_action = ACTION_UNSET,
@@ -261,7 +258,8 @@ static bool make_list(void *data, List **list, GError **error)
                                       .list_id = from->list_id,
                                       .created_at = mailman2_time(pickle_get(from->config, "created_at")),
                                       .last_post_at = mailman2_time(pickle_get(from->config, "last_post_time")),
-                                      .post_id = mailman2_number(pickle_get(from->config, "post_id"), 1)},
+                                      .post_id = mailman2_number(pickle_get(from->config, "post_id"), 1),
+                                      .archive = -1},
                              .settings = settings,
                              .volume = mailman2_number(pickle_get(from->config, "volume"), 1),
                              .next_digest = mailman2_number(pickle_get(from->config, "next_digest_number"), 1),

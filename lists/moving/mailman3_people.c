@@ -107,7 +107,7 @@ static bool take_address(Mailman3 *from, ForeignRows *rows, void *data, GError *
         return true;
     }
     const char *first = foreign_text(rows, FIRST), *with = first && strcmp(first, email) != 0 ? first : NULL;
-    BroughtUser user = {.display_name = foreign_text(rows, USER_NAME),
+    CarryUser user = {.display_name = foreign_text(rows, USER_NAME),
                         .server_owner = mm_flag(foreign_text(rows, SERVER_OWNER)),
                         .created_at = mm_time(foreign_text(rows, CREATED))};
     if (number && !with) {
@@ -118,7 +118,7 @@ static bool take_address(Mailman3 *from, ForeignRows *rows, void *data, GError *
             moving_tell(from->moving, MOVING_LEFT_OUT, email, "password", "its hash is not one of crypt(5)");
         user.preferences = mm_preferences(from, rows, OF_USER, email);
     }
-    const BroughtAddress address = {.email = email,
+    const CarryAddress address = {.email = email,
                                     .display_name = foreign_text(rows, NAME),
                                     .registered_at = mm_time(foreign_text(rows, REGISTERED)),
                                     .verified_at = mm_time(foreign_text(rows, VERIFIED)),
@@ -201,7 +201,7 @@ static bool take_member(Mailman3 *from, ForeignRows *rows, void *data, GError **
     if (action < -1 || action > ACTION_DEFER)
         moving_tell(from->moving, MOVING_LEFT_OUT, list->list_id, key, "%" G_GINT64_FORMAT " is no moderation_action",
                     action);
-    BroughtMember member = {.list_id = list->list_id,
+    CarryMember member = {.list_id = list->list_id,
                             .address = email,
                             .display_name = foreign_text(rows, M_NAME),
                             .role = (Role)(role - 1),

@@ -218,7 +218,7 @@ bool moving_is_whole(Moving *moving, const char *part, const char *list_id, bool
 {
     g_autofree char *mark = mark_of(moving, part, list_id);
     *whole = false;
-    return !moving->site.there || bring_find(moving->site.there, mark, whole, error);
+    return !moving->site.there || carry_find_part(moving->site.there, mark, whole, error);
 }
 
 bool moving_begin(Moving *moving, const char *part, const char *list_id, MovingWay way, bool *whole, GError **error)
@@ -240,7 +240,7 @@ bool moving_find_list(Moving *moving, const char *list_id, List **list, GError *
     g_autoptr(GError) missing = NULL;
     g_autofree char *mark = mark_of(moving, "list", list_id);
     *list = NULL;
-    if (!bring_find(moving->site.store, mark, &whole, error))
+    if (!carry_find_part(moving->site.store, mark, &whole, error))
         return false;
     *list = whole ? list_by_id(moving->site.store, list_id, &missing) : NULL;
     return !missing || fail_unless(error, FAIL_MISSING, &missing);
@@ -256,7 +256,7 @@ bool moving_end(Moving *moving, GError **error)
     if (!moving_work(moving, error) || !moving_log_came(moving, error))
         return false;
     g_autofree char *part = g_steal_pointer(&moving->part), *list_id = g_steal_pointer(&moving->list_id);
-    return bring_note(moving->site.store, part, list_id, error) &&
+    return carry_note_part(moving->site.store, part, list_id, error) &&
            (moving->site.at_once || clock_monotonic() < moving->commit_at || moving_commit(moving, error));
 }
 

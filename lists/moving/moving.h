@@ -26,8 +26,7 @@
 #include "lists/work.h"
 #include "store/lists/header_match.h"
 #include "store/lists/template_text.h"
-#include "store/lists/topic.h"
-#include "store/moving/bring.h"
+#include "store/moving/carry.h"
 #include "store/people/pending.h"
 #include "store/posts/held.h"
 
@@ -134,7 +133,7 @@ typedef struct MovingDomain {
 bool moving_domain(Moving *moving, const MovingDomain *domain, GError **error);
 /* The user of this address owns the domain. */
 bool moving_domain_owner(Moving *moving, const char *mail_host, const char *address, GError **error);
-bool moving_address(Moving *moving, const BroughtAddress *address, GError **error);
+bool moving_address(Moving *moving, const CarryAddress *address, GError **error);
 
 /* One setting of a list, in Listrunner's name and words. */
 typedef struct MovingSetting {
@@ -142,9 +141,8 @@ typedef struct MovingSetting {
     char *value;            /* owned */
 } MovingSetting;
 typedef struct MovingList {
-    BroughtList list;
+    CarryList list;
     GPtrArray *settings;                         /* of MovingSetting */
-    const char *password_hash;                   /* of the moderators; NULL: none */
     int64_t volume, next_digest, digest_sent_at; /* of the next digest; when the last one was sent, 0: never */
     int64_t watermark;                           /* of linked_newsgroup; -1: none */
 } MovingList;
@@ -161,9 +159,7 @@ bool moving_make(Moving *moving, const char *list_id, MovingMake *make, void *da
 /* Find a list that moving_make() made. *list (list_free()) is NULL if this import has not made it, or if it was there
  * before a trial run. */
 bool moving_find_list(Moving *moving, const char *list_id, List **list, GError **error);
-bool moving_member(Moving *moving, const BroughtMember *from, GError **error);
-/* Give an imported member the topics of which he wants posts (store/lists/topic.h), unless he chose some here. */
-bool moving_topics(Moving *moving, const char *list_id, const char *address, const TopicChoice *choice, GError **error);
+bool moving_member(Moving *moving, const CarryMember *from, GError **error);
 /* Note that the address left the list at that time (0: unknown), so that sources of members do not add it again. */
 bool moving_kept_out(Moving *moving, const char *list_id, const char *address, int64_t left_at, GError **error);
 /* Set one more setting of a list that was just made. */

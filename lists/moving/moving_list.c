@@ -121,12 +121,14 @@ static List *make_list(Moving *moving, Work *work, const MovingList *from, GErro
          (!is_free(trial_of, from, error) || !list_name_is_free(trial_of, from->list.address, delimiter, error))) ||
         !is_free(store, from, error) || !list_name_is_free(store, from->list.address, delimiter, error))
         return NULL;
-    g_autoptr(List) made = bring_list(store, &from->list, error);
+    g_autoptr(List) made = carry_list(store, &from->list, error);
     if (!made || !own_address_check_new(work, made->list_id, error))
         return NULL;
     bool as_new = from->volume <= 1 && from->next_digest <= 1 && from->digest_sent_at == 0;
-    if (!as_new && (!digest_set_next(store, made->list_id, MAX(from->volume, 1), MAX(from->next_digest, 1), error) ||
-                    !bring_digest_sent(store, made->list_id, from->digest_sent_at, error)))
+    bool known; /* no post waits for the digest yet */
+    if (!as_new && !carry_row(store, "digest", made->list_id, &known, error, INTEGER(MAX(from->volume, 1)),
+                              INTEGER(MAX(from->next_digest, 1)), INTEGER(from->digest_sent_at), INTEGER(0),
+                              INTEGER(0), INTEGER(0)))
         return NULL;
     return g_steal_pointer(&made);
 }
@@ -150,8 +152,6 @@ bool moving_list(Moving *moving, const MovingList *from, List **made, GError **e
     for (guint i = 0; i < from->settings->len; i++)
         if (!moving_setting(moving, list, from->settings->pdata[i], error))
             return false;
-    if (from->password_hash && !bring_list_password(store, list->list_id, from->password_hash, error))
-        return false;
     *made = list_by_id(store, list->list_id, error);
     if (!*made || from->watermark < 0 || !*(*made)->settings->linked_newsgroup ||
         news_set_watermark(store, list->list_id, (*made)->settings->linked_newsgroup, from->watermark, error))

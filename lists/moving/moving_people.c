@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* Domains, people and members. */
+#include "base/clock.h"
 #include "base/fail.h"
+#include "base/mailbox.h"
 #include "lists/moving/moving_internal.h"
 #include "lists/people/own_address.h"
 #include "lists/people/roster.h"
@@ -96,16 +98,16 @@ static bool recall_address(Moving *moving, const char *email, GError **error)
     if (trial_of && !address_look_up(trial_of, email, &found, error))
         return false;
     g_autoptr(KnownAddress) there = found;
-    const BroughtUser user = {.display_name = "", .preferences = preferences_unset};
-    const BroughtAddress same = {.email = email,
+    const CarryUser user = {.display_name = "", .preferences = preferences_unset};
+    const CarryAddress same = {.email = email,
                                  .display_name = "",
                                  .preferred = there && there->preferred,
                                  .preferences = preferences_unset,
                                  .user = there && *there->user_id ? &user : NULL};
-    return !there || bring_address(moving->site.store, &same, &known, error);
+    return !there || carry_address(moving->site.store, &same, &known, error);
 }
 
-bool moving_address(Moving *moving, const BroughtAddress *address, GError **error)
+bool moving_address(Moving *moving, const CarryAddress *address, GError **error)
 {
     bool known = false;
     GError *refusal = NULL;
@@ -117,7 +119,7 @@ bool moving_address(Moving *moving, const BroughtAddress *address, GError **erro
     if (!work)
         return false;
     bool done = recall_address(moving, address->email, &refusal) &&
-                bring_address(moving->site.store, address, &known, &refusal);
+                carry_address(moving->site.store, address, &known, &refusal);
     if (done && known)
         done = fail(&refusal, FAIL_EXISTS, "known");
     return moving_judge(moving, done, refusal, &(MovingThing){MOVING_ADDRESSES, address->email, "address"}, NULL,
@@ -139,12 +141,12 @@ bool moving_member_address(Moving *moving, const char *list_id, Role role, const
     return known || user_create(moving->site.store, address, NULL, id, error);
 }
 
-bool moving_member(Moving *moving, const BroughtMember *from, GError **error)
+bool moving_member(Moving *moving, const CarryMember *from, GError **error)
 {
     bool known = false, in;
     GError *refusal = NULL;
     Store *store = moving->site.store;
-    BroughtMember own = *from, *member = &own;
+    CarryMember own = *from, *member = &own;
     Work *work = moving_work(moving, error);
     if (!work)
         return false;
@@ -160,7 +162,7 @@ bool moving_member(Moving *moving, const BroughtMember *from, GError **error)
         known = there != NULL;
         done = done && (known || stranger_note(store, member->list_id, member->address, work_now(work), &refusal));
     } else if (done) {
-        done = bring_member(store, member, &known, &refusal);
+        done = carry_member(store, member, &known, &refusal);
     }
     if (done && known)
         done = fail(&refusal, FAIL_EXISTS, "known");
@@ -171,24 +173,15 @@ bool moving_member(Moving *moving, const BroughtMember *from, GError **error)
     return moving_step(moving, error);
 }
 
-bool moving_topics(Moving *moving, const char *list_id, const char *address, const TopicChoice *choice, GError **error)
-{
-    g_auto(TopicChoice) there = {0};
-    g_autoptr(Member) member = NULL;
-    Store *store = moving->site.store;
-    return moving_work(moving, error) && member_look_up(store, list_id, ROLE_MEMBER, address, &member, error) &&
-           (!member || (topic_read(store, member->id, &there, error) &&
-                        (*there.names || topic_set(store, member->id, (const char *const *)choice->names,
-                                                   choice->unmatched, error))));
-}
-
 bool moving_kept_out(Moving *moving, const char *list_id, const char *address, int64_t left_at, GError **error)
 {
     bool known = false;
     GError *refusal = NULL;
     if (!moving_work(moving, error))
         return false;
-    bool done = bring_left(moving->site.store, list_id, address, left_at, &known, &refusal);
+    g_autofree char *bare = mailbox_bare(address);
+    bool done = carry_row(moving->site.store, "source_left", list_id, &known, &refusal, TEXT(bare ? bare : address),
+                          TEXT("import"), INTEGER(left_at > 0 ? left_at : clock_now()));
     if (done && known)
         done = fail(&refusal, FAIL_EXISTS, "known");
     g_autofree char *key = g_strdup_printf("who left, %s", address);

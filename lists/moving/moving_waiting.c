@@ -8,6 +8,7 @@
 #include "lists/moving/moving_internal.h"
 #include "mail/header.h"
 #include "mail/message.h"
+#include "store/people/user.h"
 #include "store/posts/autoresponse.h"
 #include "store/posts/digest.h"
 #include "store/posts/ticket.h"
@@ -128,10 +129,16 @@ bool moving_digest_post(Moving *moving, const char *list_id, GBytes *post, int64
 bool moving_last_digest(Moving *moving, const char *list_id, const char *address, DeliveryMode mode, GError **error)
 {
     Work *work;
+    bool known;
     g_autoptr(GError) refusal = NULL;
+    KnownAddress *found = NULL;
     if (!moving_try(moving, &work, error))
         return false;
-    bool done = bring_digest_last(moving->site.store, list_id, address, mode, &refusal);
+    bool done = address_look_up(moving->site.store, address, &found, &refusal) &&
+                (found ? carry_row(moving->site.store, "digest_last", list_id, &known, &refusal, TEXT(address),
+                                   INTEGER(mode))
+                       : fail(&refusal, FAIL_MISSING, "the address %s is not known", address));
+    known_address_free(found);
     store_savepoint_end(moving->site.store, done);
     if (!done && g_error_matches(refusal, FAIL, FAIL_LATER))
         return fail_with(error, &refusal);

@@ -105,7 +105,7 @@ static bool take_user(People *people, ForeignRows *rows, void *data, GError **er
     bool usable = hash &&
                   (g_str_has_prefix(hash, "$2a$") || g_str_has_prefix(hash, "$2b$") || g_str_has_prefix(hash, "$2y$"));
     people->counts[COUNT_PASSWORDS] += hash && *hash && !usable;
-    BroughtUser user = {.display_name = name ? name : "",
+    CarryUser user = {.display_name = name ? name : "",
                         .password = usable ? hash : NULL,
                         .created_at = clock_now(),
                         .preferences = preferences_unset};
@@ -116,7 +116,7 @@ static bool take_user(People *people, ForeignRows *rows, void *data, GError **er
     else if (unknown)
         moving_tell(moving, MOVING_LEFT_OUT, email, "lang_user", "%s", unknown->message);
     const int64_t seen = login ? g_ascii_strtoll(login, NULL, 10) : 0;
-    const BroughtAddress address = {.email = email,
+    const CarryAddress address = {.email = email,
                                     .display_name = user.display_name,
                                     .verified_at = CLAMP(seen, 0, INT32_MAX) * CLOCK_SECOND,
                                     .preferred = true,
@@ -188,7 +188,7 @@ static bool move_staff(People *people, Role role, bool free, GError **error)
 {
     g_autoptr(GPtrArray) staff = sympa_staff(people->list, role, error);
     for (guint i = 0; staff && i < staff->len; i++) {
-        const BroughtMember member = {.list_id = people->list->list_id,
+        const CarryMember member = {.list_id = people->list->list_id,
                                       .address = staff->pdata[i],
                                       .role = role,
                                       .moderation_action = ACTION_UNSET,
@@ -312,7 +312,7 @@ static bool take_member(People *people, const char *const *values, GError **erro
     people->counts[COUNT_BOUNCES] += is_set(values[SCORE]);
     g_autofree char *key = people->free ? mailbox_key(values[EMAIL]) : NULL;
     bool free = key && g_hash_table_contains(people->free, key);
-    const BroughtMember member = {.list_id = people->list->list_id,
+    const CarryMember member = {.list_id = people->list->list_id,
                                   .address = values[EMAIL],
                                   .display_name = values[GECOS],
                                   .role = ROLE_MEMBER,

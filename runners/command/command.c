@@ -34,7 +34,7 @@
 #include "runners/command/rights.h"
 #include "runners/posts/list_runner.h"
 #include "store/lists/list_setting.h"
-#include "store/moving/bring.h"
+#include "store/moving/carry.h"
 
 /* One mail in hand. */
 typedef struct Order {
@@ -317,7 +317,7 @@ static bool run_command(Order *order, const MailCommand *command, GError **error
 static bool pass_to_owners(Order *order, GBytes *octets, bool *passed, GError **error)
 {
     char *came_from = NULL;
-    if (!bring_system(work_store(order->work), order->list->list_id, &came_from, error))
+    if (!carry_system(work_store(order->work), order->list->list_id, &came_from, error))
         return false;
     g_autofree char *system = came_from;
     *passed = g_strcmp0(system, "sympa") == 0;

@@ -12,7 +12,7 @@
 #include "net/mx.h"
 #include "store/lists/domain.h"
 #include "store/lists/list.h"
-#include "store/moving/bring.h"
+#include "store/moving/carry.h"
 #include "store/store.h"
 #include "switchboard/spool.h"
 
@@ -29,7 +29,7 @@ struct Lists {
     bool away;           /* the database's server: what is known is the last that it said */
     GHashTable *known;   /* "local@domain" -> List-Id, "" for no such list */
     GHashTable *sizes;   /* List-Id -> lists_size_limit() */
-    GHashTable *systems; /* List-Id -> bring_system(), "" for none */
+    GHashTable *systems; /* List-Id -> carry_system(), "" for none */
     char delimiter;
     bool takes_requests; /* somebody works the queue command */
     const char *site_owner;
@@ -194,7 +194,7 @@ static bool find_system(Lists *lists, const char *list_id, const char **system, 
     char *came_from = NULL;
     const char *known = g_hash_table_lookup(lists->systems, list_id);
     if (!known) {
-        if (!bring_system(lists->seat.store, list_id, &came_from, error))
+        if (!carry_system(lists->seat.store, list_id, &came_from, error))
             return false;
         known = came_from ? came_from : g_strdup("");
         g_hash_table_insert(lists->systems, g_strdup(list_id), (char *)known);

@@ -6,7 +6,9 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/mailbox.h"
 #include "store/people/email.h"
+#include "store/people/member_internal.h"
 #include "store/people/span.h"
 #include "store/store_internal.h"
 
@@ -65,30 +67,22 @@ char **carry_lists(Store *store, const char *mail_host, GError **error)
     return query_texts(query, error);
 }
 
-bool carry_read_list(Store *store, CarryList *list, char **password_hash, GError **error)
+bool carry_read_list(Store *store, const char *list_id, int64_t *held_last, char **password_hash, GError **error)
 {
     g_autoptr(Query) query = query_open(
         store, error,
-        "SELECT held_last, archive, (SELECT value FROM list_setting s WHERE s.list = l.key AND "
-        "s.name = 'moderator_password') FROM list l WHERE list_id = $1",
-        TEXT(list->list_id));
+        "SELECT held_last, (SELECT value FROM list_setting s WHERE s.list = l.key AND s.name = 'moderator_password') "
+        "FROM list l WHERE list_id = $1",
+        TEXT(list_id));
     Step step = query_step(query, error);
     if (step != STEP_ROW)
-        return step == STEP_DONE && fail(error, FAIL_MISSING, "there is no list %s", list->list_id);
-    list->held_last = query_integer(query, 0);
-    list->archive = query_integer(query, 1);
-    *password_hash = g_strdup(query_text(query, 2));
+        return step == STEP_DONE && fail(error, FAIL_MISSING, "there is no list %s", list_id);
+    *held_last = query_integer(query, 0);
+    *password_hash = g_strdup(query_text(query, 1));
     return true;
 }
 
 /* ---- in ---- */
-
-bool carry_write_list(Store *store, const CarryList *list, GError **error)
-{
-    store_changed(store);
-    return query_run(store, error, NULL, "UPDATE list SET held_last = $2, archive = $3 WHERE list_id = $1",
-                     TEXT(list->list_id), INTEGER(list->held_last), INTEGER(list->archive));
-}
 
 static bool is_key_allowed(Store *store, int64_t key, GError **error)
 {
@@ -210,7 +204,7 @@ bool carry_write(Store *store, const CarryKind *kind, const char *list_id, const
         !query_all(store, error, &added, kind->insert, to.values, to.count))
         return false;
     *known = added == 0;
-    if (!*known)
+    if (!*known && kind->hook == CARRY_NOTHING) /* people and posts are in nobody's memory, and they are many */
         store_changed(store);
     return (*known ? is_there(store, kind, values, error) : after(store, kind, &to, values, error)) &&
            write_end(&write, error);
@@ -229,4 +223,180 @@ bool carry_drop_user(Store *store, int64_t user, GError **error)
             query_run(store, error, NULL,
                       "DELETE FROM person WHERE key = $1 AND NOT EXISTS (SELECT 1 FROM address WHERE person = $1)",
                       INTEGER(user)));
+}
+
+/* ---- people of another list system ---- */
+
+/* Write the address, its user, and the preferences of both; address has the folded form and the address as written. */
+static bool add_address(Store *store, const CarryAddress *from, Email *address, GError **error)
+{
+    bool known;
+    const CarryUser *user = from->user;
+    if (user && from->with) {
+        g_auto(Email) other = {0};
+        g_autoptr(GError) unknown = NULL;
+        if (email_find(store, from->with, &other, &unknown))
+            address->person = other.person;
+        else if (!g_error_matches(unknown, FAIL, FAIL_MISSING)) {
+            return fail_with(error, &unknown);
+        }
+    }
+    bool there = address->person != 0;
+    if (!there)
+        address->person = store_key_new(store, error);
+    address->key = address->person ? store_key_new(store, error) : 0;
+    if (address->key == 0)
+        return false;
+
+    /* An address that belongs to no user has a person who only stands in. */
+    g_autofree char *user_name = user ? email_clean_name(user->display_name) : NULL;
+    g_autofree char *name = email_clean_name(from->display_name);
+    if (!there && !carry_row(store, "user", NULL, &known, error, INTEGER(address->person), TEXT(user_name),
+                             INTEGER(user ? user->created_at : from->registered_at),
+                             TEXT(user ? user->password : NULL), INTEGER(user && user->server_owner), INTEGER(!user)))
+        return false;
+    if (!there && user && !preferences_are_unset(&user->preferences) &&
+        !carry_row(store, "user_preferences", NULL, &known, error, INTEGER(address->person),
+                   PREFERENCE_VALUES(&user->preferences)))
+        return false;
+    return carry_row(store, "address", NULL, &known, error, INTEGER(address->key), TEXT(address->email),
+                     INTEGER(address->person), INTEGER(from->preferred && user), TEXT(name),
+                     INTEGER(from->registered_at), INTEGER(from->verified_at)) &&
+           (preferences_are_unset(&from->preferences) ||
+            carry_row(store, "address_preferences", NULL, &known, error, INTEGER(address->key),
+                      PREFERENCE_VALUES(&from->preferences)));
+}
+
+/* The address is known, and belonged to nobody: the person that stood in becomes the user. */
+static bool give_user(Store *store, const CarryAddress *from, int64_t person, int64_t *given, GError **error)
+{
+    const CarryUser *user = from->user;
+    g_autofree char *name = email_clean_name(user->display_name);
+    bool known;
+    return query_run(store, error, given,
+                     "UPDATE person SET stands_in = 0, display_name = COALESCE(display_name, $2), "
+                     "password = COALESCE(password, $3), server_owner = $4 WHERE key = $1 AND stands_in = 1",
+                     INTEGER(person), TEXT(name), TEXT(user->password), INTEGER(user->server_owner)) &&
+           (*given == 0 || (span_count_user(store, person, 1, error) &&
+                            carry_row(store, "user_preferences", NULL, &known, error, INTEGER(person),
+                                      PREFERENCE_VALUES(&user->preferences))));
+}
+
+bool carry_address(Store *store, const CarryAddress *from, bool *known, GError **error)
+{
+    g_auto(Email) address = {0};
+    g_autoptr(GError) unknown = NULL;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    g_autofree char *folded = write.begun ? email_folded_to_add(store, from->email, error) : NULL;
+    if (!folded)
+        return false;
+    *known = email_find(store, from->email, &address, &unknown);
+    if (*known) {
+        int64_t given = 0;
+        if (from->user && !from->with && !give_user(store, from, address.person, &given, error))
+            return false;
+        *known = given == 0;
+        return write_end(&write, error);
+    }
+    if (!g_error_matches(unknown, FAIL, FAIL_MISSING))
+        return fail_with(error, &unknown);
+    email_clear(&address);
+    address = (Email){.folded = g_steal_pointer(&folded), .email = mailbox_bare(from->email)};
+    return add_address(store, from, &address, error) && write_end(&write, error);
+}
+
+bool carry_member(Store *store, const CarryMember *from, bool *known, GError **error)
+{
+    int64_t key;
+    g_auto(Email) address = {0};
+    g_autofree char *name = email_clean_name(from->display_name);
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    if (!write.begun ||
+        !(from->as_user ? email_find(store, from->address, &address, error) && user_preferred(store, &address, error)
+                        : email_ensure(store, from->address, from->display_name, &address, error)) ||
+        !(key = store_key_new(store, error)) ||
+        !carry_row(store, "member", from->list_id, known, error, INTEGER(key), INTEGER(from->role), TEXT(address.email),
+                   INTEGER(from->as_user),
+                   INTEGER_OR_NULL(from->moderation_action == ACTION_UNSET ? -1 : (int)from->moderation_action),
+                   INTEGER(clock_now()), TEXT(name), TEXT(from->topics),
+                   INTEGER_OR_NULL(from->topics ? from->topics_unmatched : -1), PREFERENCE_VALUES(&from->preferences)))
+        return false;
+    bool unused, scored = from->score != 0 || from->disabled_at != 0 || from->bounced_at != 0;
+    return (*known || !scored ||
+            carry_row(store, "bounce_score", from->list_id, &unused, error, INTEGER(key), INTEGER(from->score),
+                      INTEGER(from->bounced_at), INTEGER(0), INTEGER(from->disabled_at), INTEGER(from->warnings),
+                      INTEGER(from->next_at), INTEGER(from->warned_at))) &&
+           write_end(&write, error);
+}
+
+/* ---- lists ---- */
+
+List *carry_list(Store *store, const CarryList *from, GError **error)
+{
+    bool taken;
+    g_auto(Write) write = write_begin(store, WRITE_SITE, error);
+    g_autoptr(List) made = write.begun ? list_create(store, from->address, error) : NULL;
+    if (!made || !query_exists(store, error, &taken, "SELECT 1 FROM list WHERE list_id = $1 AND list_id <> $2",
+                               TEXT(from->list_id), TEXT(made->list_id)))
+        return NULL;
+    if (taken) {
+        fail(error, FAIL_EXISTS, "a list with the List-Id %s exists already", from->list_id);
+        return NULL;
+    }
+    store_changed(store);
+    if (!query_run(store, error, NULL,
+                   "UPDATE list SET list_id = $2, created_at = $3, last_post_at = $4, post_id = $5, held_last = $6, "
+                   "archive = COALESCE($7, (SELECT archive FROM removed_list WHERE removed_list.list_id = $2), 0) "
+                   "WHERE list_id = $1",
+                   TEXT(made->list_id), TEXT(from->list_id), INTEGER(from->created_at), INTEGER(from->last_post_at),
+                   INTEGER(MAX(from->post_id, 1)), INTEGER(from->held_last), INTEGER_OR_NULL(from->archive)) ||
+        (from->password_hash &&
+         !query_run(store, error, NULL,
+                    "INSERT INTO list_setting (list, name, value) SELECT key, 'moderator_password', $2 FROM list "
+                    "WHERE list_id = $1",
+                    TEXT(from->list_id), TEXT(from->password_hash))))
+        return NULL;
+    g_autoptr(List) list = list_by_id(store, from->list_id, error);
+    return list && write_end(&write, error) ? g_steal_pointer(&list) : NULL;
+}
+
+/* ---- what came from where ---- */
+
+bool carry_find_part(Store *store, const char *name, bool *whole, GError **error)
+{
+    return query_exists(store, error, whole, "SELECT 1 FROM moved WHERE name = $1", TEXT(name));
+}
+
+bool carry_note_part(Store *store, const char *name, const char *list_id, GError **error)
+{
+    int64_t list = -1;
+    return STORE_WRITE(
+        store, error,
+        (!list_id || list_key(store, list_id, &list, error)) &&
+            query_run(store, error, NULL,
+                      "INSERT INTO moved (name, list, moved_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING",
+                      TEXT(name), INTEGER_OR_NULL(list), INTEGER(clock_now())));
+}
+
+bool carry_system(Store *store, const char *list_id, char **system, GError **error)
+{
+    *system = NULL;
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT name FROM moved WHERE list = (SELECT key FROM list WHERE list_id = $1) "
+                                        "ORDER BY substr(name, 1, 10) = 'listrunner', name LIMIT 1",
+                                        TEXT(list_id));
+    Step step = query_step(query, error);
+    const char *name = step == STEP_ROW ? query_text(query, 0) : NULL;
+    *system = name ? g_strndup(name, strcspn(name, ": ")) : NULL;
+    return step != STEP_FAILED;
+}
+
+char **carry_lists_of(Store *store, const char *system, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT DISTINCT l.list_id FROM moved m JOIN list l ON l.key = m.list "
+                                        "WHERE substr(m.name, 1, length($1) + 1) IN ($1 || ':', $1 || ' ') "
+                                        "ORDER BY l.list_id",
+                                        TEXT(system));
+    return query_texts(query, error);
 }

@@ -419,6 +419,14 @@ static const char *const stays[][2] = {
     {"spent_token", "only says why an old token is no longer good"},
 };
 
+const CarryKind *carry_kind(const char *name)
+{
+    const CarryKind *kind = carry_kinds;
+    while (kind->name && !g_str_equal(kind->name, name))
+        kind++;
+    return kind->name ? kind : NULL;
+}
+
 bool carry_table(const char *table, const char **why)
 {
     *why = NULL;

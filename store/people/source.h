@@ -149,7 +149,8 @@ typedef struct SourceGiven {
 GPtrArray *source_of_address(Store *store, const char *list_id, const char *address, GError **error);
 /* The names of the sources that made this membership and give its address; g_strfreev(). */
 char **source_of_member(Store *store, const char *id, GError **error);
-/* Set *way (g_free()) to how the address left the list (leave_way_text(), or BRING_WAY of store/moving/bring.h), and
- * *left_at to when. "": it was removed, or the way is not known. NULL: it is not remembered as one that left. */
+/* Set *way (g_free()) to how the address left the list (leave_way_text(), or "import" where it left it in another list
+ * system), and *left_at to when. "": it was removed, or the way is not known. NULL: it is not remembered as one that
+ * left. */
 bool source_left_find(Store *store, const char *list_id, const char *address, char **way, int64_t *left_at,
                       GError **error);

@@ -190,7 +190,7 @@ CREATE TABLE news (
     fault @text@ NOT NULL
 ) @clustered@;
 
--- What an import from another list system has finished (store/moving/bring.h), so that the same import changes nothing when it
+-- What an import from another list system has finished (store/moving/carry.h), so that the same import changes nothing when it
 -- is run again. name is the system, the site of it, and the part; list is the one that the part belongs to, NULL: none.
 CREATE TABLE moved (
     name @text@ NOT NULL PRIMARY KEY,
