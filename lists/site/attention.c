@@ -7,6 +7,7 @@
 
 #include "base/certificate.h"
 #include "base/clock.h"
+#include "mail/text/mustache.h"
 #include "switchboard/meta.h"
 
 #define COUNT JSON_INTEGER_FORMAT
@@ -26,28 +27,13 @@ void attention_free(Attention *one)
     g_free(one);
 }
 
-static void fill(GString *text, const char *pattern, const json_t *values)
-{
-    const char *open, *close;
-    while ((open = strstr(pattern, "{{")) != NULL && (close = strstr(open, "}}")) != NULL) {
-        g_autofree char *name = g_strndup(open + 2, (gsize)(close - open - 2));
-        const json_t *value = json_object_get(values, name);
-        g_string_append_len(text, pattern, open - pattern);
-        if (json_is_integer(value))
-            g_string_append_printf(text, "%" COUNT, json_integer_value(value));
-        else if (json_is_string(value))
-            g_string_append(text, json_string_value(value));
-        pattern = close + 2;
-    }
-    g_string_append(text, pattern);
-}
-
 char *attention_say(const Attention *one, AttentionTranslate *translate, void *data)
 {
     GString *text = g_string_new(NULL);
     for (guint at = 0; at < one->patterns->len; at++) {
         const char *pattern = one->patterns->pdata[at];
-        fill(text, translate ? translate(data, pattern) : pattern, one->values);
+        if (!translate || !mustache_say(translate(data, pattern), one->values, text, NULL))
+            mustache_say(pattern, one->values, text, NULL); /* a catalogue of the site may have a mistake */
     }
     /* Names of queues and destinations, and replies of servers, are others' words. */
     for (char *at = text->str; *at; at++)

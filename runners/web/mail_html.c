@@ -6,7 +6,7 @@
 
 #include "mail/header.h"
 #include "mail/text/text_link.h"
-#include "runners/web/mustache.h"
+#include "mail/text/mustache.h"
 
 #define OPEN_LINES 4 /* a quotation of more lines is folded */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "runners/web/mustache.h"
+#include "mail/text/mustache.h"
 
 struct Catalogue {
     GHashTable *texts; /* msgid -> msgstr */

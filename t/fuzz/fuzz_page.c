@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "runners/web/mail_html.h"
-#include "runners/web/mustache.h"
+#include "mail/text/mustache.h"
 #include "t/fuzz/fuzz.h"
 
 static const char *const tags[] = {"p>",

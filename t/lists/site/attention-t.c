@@ -122,7 +122,8 @@ static const char *translate(void *data, const char *pattern)
         const char *from, *to;
     } words[] = {
         {"{{count}} posts are held for a moderator", "{{nothing}}Es warten {{count}}"},
-        {", the oldest since {{since}}", " ({{since}}) {{"},
+        {", the oldest since {{since}}", " ({{since}})"},
+        {"{{count}} request to join or leave waits for a moderator", "{{count"},
         {"The last reload was refused, and the old configuration is in force:", "Nein:"},
     };
     g_assert_cmpstr(data, ==, "de");
@@ -133,7 +134,7 @@ static const char *translate(void *data, const char *pattern)
 }
 
 /* The values are put into another order, a name that is none of the sentence gives nothing, and what has no
- * translation stays English. */
+ * translation, or one with a mistake, stays English. */
 static void test_another_language(void)
 {
     char language[] = "de";
@@ -141,7 +142,7 @@ static void test_another_language(void)
                                 " 'requests': {'count': 1}}",
                                 translate, language);
     g_assert_cmpstr(text, ==,
-                    "Nein:\nline 1\nline 2\nEs warten 2 ({{count}}) {{\n"
+                    "Nein:\nline 1\nline 2\nEs warten 2 ({{count}})\n"
                     "1 request to join or leave waits for a moderator\n");
 }
 

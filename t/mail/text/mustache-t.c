@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* Templates of pages: each kind of tag, lines, partials, translations, and mistakes. */
-#include "runners/web/mustache.h"
+#include "mail/text/mustache.h"
 
 #include <string.h>
 
@@ -63,6 +63,19 @@ static void test_values(void)
     gives("{{a.b.c}} {{a.x.c}}", "{\"a\": {\"b\": {\"c\": \"deep\"}}, \"c\": \"no\"}", "deep ");
     gives("{{.}}", "\"it\"", "it");
     gives("{{ x }}{{! says\nnothing }}.", "{\"x\": 1}", "1.");
+}
+
+/* A sentence for people is no page: nothing in it is escaped. */
+static void test_sentence(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GString) out = g_string_new("Look: ");
+    json_auto_t *values = json_pack("{si ss}", "count", 3, "name", "<a & b>");
+    g_assert_true(mustache_say("{{count}} of {{name}}{{none}}", values, out, &error));
+    g_assert_cmpstr(out->str, ==, "Look: 3 of <a & b>");
+    g_assert_false(mustache_say("{{count", values, out, &error));
+    g_assert_error(error, FAIL, FAIL_CONFIG);
+    g_assert_cmpstr(out->str, ==, "Look: 3 of <a & b>");
 }
 
 static void test_sections(void)
@@ -127,11 +140,12 @@ static void test_mistakes(void)
     refuses("{{#x}}{{#_}}{{/x}}{{/_}}", "the template page, line 1: a section ends that has not begun");
 }
 
-SUITE("web/mustache")
+SUITE("mustache")
 {
     g_test_init(&argc, &argv, NULL);
     partials = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)mustache_free);
     g_test_add_func("/mustache/values", test_values);
+    g_test_add_func("/mustache/a sentence", test_sentence);
     g_test_add_func("/mustache/sections", test_sections);
     g_test_add_func("/mustache/lines that a tag has for itself", test_lines);
     g_test_add_func("/mustache/partials", test_partials);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "runners/web/mustache.h"
+#include "mail/text/mustache.h"
 
 #include <string.h>
 
@@ -278,6 +278,7 @@ typedef struct Filler {
     GPtrArray *views; /* of const json_t, the innermost last */
     unsigned depth;
     const char *indent;
+    bool plain; /* nothing is escaped */
 } Filler;
 
 static const json_t *look_up(const Filler *filler, const Node *node)
@@ -368,7 +369,7 @@ static bool fill_nodes(Filler *filler, const Mustache *template, unsigned begin,
             break;
         case NODE_ESCAPED:
         case NODE_RAW:
-            add_value(filler, look_up(filler, node), node->kind == NODE_ESCAPED);
+            add_value(filler, look_up(filler, node), node->kind == NODE_ESCAPED && !filler->plain);
             break;
         case NODE_PARTIAL: {
             const Mustache *partial = filler->partial ? filler->partial(filler->data, node->text) : NULL;
@@ -409,4 +410,13 @@ bool mustache_fill(const Mustache *template, const json_t *view, MustachePartial
     g_ptr_array_add(views, (void *)view);
     Filler filler = {.partial = partial, .data = data, .out = out, .views = views, .indent = ""};
     return fill_nodes(&filler, template, 0, template->nodes->len, error);
+}
+
+bool mustache_say(const char *text, const json_t *values, GString *out, GError **error)
+{
+    g_autoptr(GPtrArray) views = g_ptr_array_new();
+    g_autoptr(Mustache) template = mustache_new("of a sentence", text, NULL, NULL, error);
+    g_ptr_array_add(views, (void *)values);
+    Filler filler = {.out = out, .views = views, .indent = "", .plain = true};
+    return template && fill_nodes(&filler, template, 0, template->nodes->len, error);
 }

@@ -38,5 +38,9 @@ typedef const Mustache *MustachePartial(void *data, const char *name);
 bool mustache_fill(const Mustache *template, const json_t *view, MustachePartial *partial, void *data, GString *out,
                    GError **error);
 
+/* Append text, a sentence for people and no page, filled with values; they are not escaped. FAIL_CONFIG: a mistake in
+ * text, and nothing was appended. */
+bool mustache_say(const char *text, const json_t *values, GString *out, GError **error);
+
 /* Append text with & < > " ' escaped. */
 void mustache_escape(GString *out, const char *text);
