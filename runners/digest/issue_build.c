@@ -24,7 +24,8 @@
 
 /* The texts of an issue in one language. */
 typedef struct Texts {
-    List list; /* as the task's, but of this language; borrows from it */
+    List list;             /* as the task's, but of this language; borrows from it */
+    ListSettings settings; /* of list: the task's are in the runner's memory of lists */
     char *subject, *title, *masthead, *footer;
     char *contents, *footer_title, *end, *left_out;
 } Texts;
@@ -77,8 +78,10 @@ static bool load_texts(const IssueTask *task, const char *language, Texts *texts
     ListRunner *own = runner_data(task->runner);
     g_autoptr(Work) work = list_runner_work(own, task->entry);
     texts->list = *task->list;
+    texts->settings = *task->list->settings;
+    texts->list.settings = &texts->settings;
     if (*language)
-        texts->list.settings->preferred_language = (char *)language;
+        texts->settings.preferred_language = (char *)language;
     const List *list = &texts->list;
     g_autofree char *volume = g_strdup_printf("%" PRId64, task->issue->volume);
     g_autofree char *number = g_strdup_printf("%" PRId64, task->issue->number);

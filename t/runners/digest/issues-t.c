@@ -161,6 +161,40 @@ static void test_asked_twice(ListFrame *frame, gconstpointer data)
     g_assert_cmpuint(fixture_count(&frame->fixture, "digest", ""), ==, 0);
 }
 
+/* How many issues have this text. */
+static unsigned issues_with(ListFrame *frame, const char *text)
+{
+    unsigned count = 0;
+    g_autofree char *names = fixture_files(&frame->fixture, "pipeline", ".msg");
+    g_auto(GStrv) files = g_strsplit(names, ",", -1);
+    for (char **file = files; *file; file++) {
+        g_autofree char *path = fixture_file_path(&frame->fixture, "pipeline", *file), *octets = NULL;
+        gsize length;
+        if (**file && g_file_get_contents(path, &octets, &length, NULL))
+            count += memmem(octets, length, text, strlen(text)) != NULL;
+    }
+    return count;
+}
+
+/* Each issue is in the language of its readers; for those who have chosen none the list keeps its own. */
+static void test_languages(ListFrame *frame, gconstpointer data)
+{
+    Preferences german = preferences_unset, plain = preferences_unset;
+    german.delivery_mode = MODE_MIME_DIGESTS;
+    plain.delivery_mode = MODE_PLAINTEXT_DIGESTS;
+    g_strlcpy(german.preferred_language, "de", sizeof german.preferred_language);
+    g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, "bert@example.org", NULL, &german, NULL));
+    g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, "cora@example.org", NULL, &plain, NULL));
+    for (unsigned times = 1; times < 3; times++) {
+        collect(frame, LIST, clock_now());
+        g_assert_cmpint(ask_by_hand(frame, LIST), ==, 1);
+        list_frame_run(frame, list_frame_claim(frame, "digest"));
+        g_assert_cmpuint(issues(frame), ==, 3 * times);
+        g_assert_cmpuint(issues_with(frame, "Themen in dieser Ausgabe"), ==, times);
+        g_assert_cmpuint(issues_with(frame, "Today's Topics"), ==, 2 * times);
+    }
+}
+
 /* The same entry comes again after its rows are written: it makes the same issue, and its posts are there once. */
 static void test_killed_before_the_hop(ListFrame *frame, gconstpointer data)
 {
@@ -284,6 +318,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     FRAME_TEST("/digest/issues/the clock asks for posts of before its hour", test_by_clock);
     FRAME_TEST("/digest/issues/asked twice by the clock", test_asked_twice);
+    FRAME_TEST("/digest/issues/in the languages of their readers", test_languages);
     FRAME_TEST("/digest/issues/killed before the hop is committed", test_killed_before_the_hop);
     FRAME_TEST("/digest/issues/the store fails", test_store_fails);
     FRAME_TEST("/digest/issues/left by a crash", test_left_issues);
