@@ -22,23 +22,6 @@
 #include "runners/digest/digest.h"
 #include "store/lists/list_setting.h"
 
-/* The texts of an issue in one language. */
-typedef struct Texts {
-    List list;             /* as the task's, but of this language; borrows from it */
-    ListSettings settings; /* of list: the task's are in the runner's memory of lists */
-    char *subject, *title, *masthead, *footer;
-    char *contents, *footer_title, *end, *left_out;
-} Texts;
-
-static void texts_clear(Texts *texts)
-{
-    char **const all[] = {&texts->subject,  &texts->title,        &texts->masthead, &texts->footer,
-                          &texts->contents, &texts->footer_title, &texts->end,      &texts->left_out};
-    for (size_t at = 0; at < G_N_ELEMENTS(all); at++)
-        g_clear_pointer(all[at], g_free);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Texts, texts_clear)
-
 /* The template of the list in its language; NULL with error: there is none. */
 static char *fill(const Work *work, const List *list, const char *name, const TemplateValue *values, GError **error)
 {
@@ -73,16 +56,17 @@ static char *take_subject(char *text)
     return subject;
 }
 
-static bool load_texts(const IssueTask *task, const char *language, Texts *texts, GError **error)
+/* The text becomes the caller's as long as the array `texts` lives. */
+static const char *keep(GPtrArray *texts, char *text)
 {
-    ListRunner *own = runner_data(task->runner);
-    g_autoptr(Work) work = list_runner_work(own, task->entry);
-    texts->list = *task->list;
-    texts->settings = *task->list->settings;
-    texts->list.settings = &texts->settings;
-    if (*language)
-        texts->settings.preferred_language = (char *)language;
-    const List *list = &texts->list;
+    g_ptr_array_add(texts, text);
+    return text;
+}
+
+/* Set the texts of the issue, in the language of the list. */
+static bool load_texts(const IssueTask *task, const List *list, Issue *issue, GPtrArray *texts, GError **error)
+{
+    g_autoptr(Work) work = list_runner_work(runner_data(task->runner), task->entry);
     g_autofree char *volume = g_strdup_printf("%" PRId64, task->issue->volume);
     g_autofree char *number = g_strdup_printf("%" PRId64, task->issue->number);
     /* Before "Digest" in the subject stands the prefix of posts without their number, or the list's name. */
@@ -93,17 +77,18 @@ static bool load_texts(const IssueTask *task, const char *language, Texts *texts
     const TemplateValue values[] = {{"got_list_email", list->posting_address}, {"got_owner_email", owner},
                                     {"got_request_email", request}, {"prefix", prefix}, {"volume", volume},
                                     {"issue", number}, {0}};
-    texts->masthead = make_head(work, list, values, error);
-    texts->footer = texts->masthead ? fill(work, list, "digest_footer", values, error) : NULL;
-    if (!texts->footer)
+    char *masthead = make_head(work, list, values, error);
+    if (!masthead)
         return false;
-    texts->subject = take_subject(texts->masthead);
-    texts->title = letter_sentence(work, list, NULL, "digest_title", values);
-    texts->contents = letter_sentence(work, list, NULL, "digest_contents", values);
-    texts->footer_title = letter_sentence(work, list, NULL, "digest_footer", values);
-    texts->end = letter_sentence(work, list, NULL, "digest_end", values);
-    texts->left_out = letter_sentence(work, list, NULL, "digest_left_out", NULL);
-    return true;
+    issue->masthead = keep(texts, masthead);
+    issue->subject = keep(texts, take_subject(masthead));
+    issue->footer = keep(texts, fill(work, list, "digest_footer", values, error));
+    issue->title = keep(texts, letter_sentence(work, list, NULL, "digest_title", values));
+    issue->contents = keep(texts, letter_sentence(work, list, NULL, "digest_contents", values));
+    issue->footer_title = keep(texts, letter_sentence(work, list, NULL, "digest_footer", values));
+    issue->end = keep(texts, letter_sentence(work, list, NULL, "digest_end", values));
+    issue->left_out = keep(texts, letter_sentence(work, list, NULL, "digest_left_out", NULL));
+    return issue->footer != NULL;
 }
 
 /* Reads the posts once and hands each over. */
@@ -187,27 +172,25 @@ static bool build_group(const IssueTask *task, const DigestGroup *group, const I
 {
     const ListRunner *own = runner_data(task->runner);
     const List *list = task->list;
-    g_auto(Texts) texts = {0};
-    if (!load_texts(task, group->language, &texts, error))
-        return false;
+    /* The list in the language of these readers: its own stays, since the runner has the list in memory. */
+    ListSettings settings = *list->settings;
+    List spoken = *list;
+    spoken.settings = &settings;
+    if (*group->language)
+        settings.preferred_language = group->language;
     g_autofree char *from = list_address(list, own->no_requests ? "owner" : "request"), *secret = random_word();
     g_autofree char *id = notice_id("digest", list->mail_host);
     g_autofree char *mark = loop_mark_make(marks->keys, &marks->mark, LOOP_POSTING, list->id, id, marks->mark.origin);
-    const Issue issue = {.subject = texts.subject,
-                         .title = texts.title,
-                         .from = from,
-                         .to = list->posting_address,
-                         .id = id,
-                         .date = task->issue->made_at,
-                         .mark = mark,
-                         .masthead = texts.masthead,
-                         .footer = texts.footer,
-                         .contents = texts.contents,
-                         .footer_title = texts.footer_title,
-                         .end = texts.end,
-                         .left_out = texts.left_out,
-                         .prefix = list->settings->subject_prefix,
-                         .secret = secret};
+    g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+    Issue issue = {.from = from,
+                   .to = list->posting_address,
+                   .id = id,
+                   .date = task->issue->made_at,
+                   .mark = mark,
+                   .prefix = settings.subject_prefix,
+                   .secret = secret};
+    if (!load_texts(task, &spoken, &issue, texts, error))
+        return false;
     bool is_8bit = false;
     int message = make_message(task, &issue, group->plain ? ISSUE_PLAIN : ISSUE_MIME, &is_8bit, error);
     if (message < 0)
@@ -235,7 +218,7 @@ static bool build_group(const IssueTask *task, const DigestGroup *group, const I
     outcome_add(outcome, draft);
     list_runner_log(task->entry, "volume=%" PRId64 " issue=%" PRId64 " form=%s language=%s members=%" PRId64
                     " size=%zu result=made", task->issue->volume, task->issue->number, group->plain ? "plain" : "mime",
-                    texts.list.settings->preferred_language, group->members, draft_message_length(draft));
+                    settings.preferred_language, group->members, draft_message_length(draft));
     return true;
 }
 
