@@ -318,11 +318,6 @@ static void fault_unknown_key(ConfigFaults *faults, int line, const char *sectio
     for (unsigned i = 0; (table = config_table(i)); i++) {
         if (!config_table_covers(table, section))
             continue;
-        for (const ConfigKeyword *gone = table->gone; gone && gone->word; gone++)
-            if (g_str_equal(gone->word, name)) {
-                config_fault(faults, line, section, name, "there is no such key any more: %s", gone->line);
-                return;
-            }
         for (const ConfigKey *key = table->keys; key && key->name; key++) {
             g_string_append_printf(allowed, "%s%s", allowed->len ? ", " : "", key->name);
             near_word_offer(&near, key->name);

@@ -61,8 +61,6 @@ typedef struct ConfigTable {
                                       names of its ConfigMembers. NULL where another folder's table says it */
     const ConfigKey *keys;         /* ended by an element without name */
     const ConfigKeyword *keywords; /* ended by one without word; NULL: none */
-    const ConfigKeyword *gone;     /* keys that there were once, with the clause that says what is so now; ended by an
-                                      element without word; NULL: none */
     const char *readers;           /* names of further runners that read all its keys; "*": all; NULL: none */
     bool free_keys;                /* it may have keys of the site's own, which begin with x_ */
     bool any_keys;                 /* it may have any further key; its check looks at them (config_extra()) */

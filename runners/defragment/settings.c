@@ -24,17 +24,8 @@ static const ConfigKey keys[] = {
     {.name = NULL},
 };
 
-#define DOOR "parts go by the doors of hosts, for which certificate_file, key_file and authority_file are set in [host]"
-
-static const ConfigKeyword gone[] = {
-    {"hosts", DOOR},
-    {"host_timeout", DOOR},
-    {NULL, NULL},
-};
-
 static const ConfigTable tables[] = {
-    {"defragment", .about = "What the runner defragment keeps, and how long.", .keys = keys, .gone = gone,
-     .readers = "lmtp"},
+    {"defragment", .about = "What the runner defragment keeps, and how long.", .keys = keys, .readers = "lmtp"},
     {.section = NULL},
 };
 

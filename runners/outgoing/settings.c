@@ -219,11 +219,6 @@ static const ConfigKey reply_keys[] = {
     {.name = NULL},
 };
 
-static const ConfigKeyword gone[] = {
-    {"name_servers", "the name servers stand in [dns] servers, for all that ask"},
-    {.word = NULL},
-};
-
 static const ConfigKeyword keywords[] = {
     {"defragment", "defragment = yes"},
     {"nodefragment", "defragment = no"},
@@ -231,7 +226,7 @@ static const ConfigKeyword keywords[] = {
 };
 
 static const ConfigTable tables[] = {
-    {"out", .about = "How outgoing mail is tried.", .keys = out_keys, .gone = gone, .readers = "in pipeline"},
+    {"out", .about = "How outgoing mail is tried.", .keys = out_keys, .readers = "in pipeline"},
     {"transport.*", .about = "One section a way out; built in is {members}.", .keys = transport_keys,
      .keywords = keywords, .readers = "in out pipeline watch"},
     {"reply.*", .about = "One section a kind of temporary refusal, the first that matches counts; none is built in, "

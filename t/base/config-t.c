@@ -142,9 +142,6 @@ typedef struct Refusal {
 #define ENDPOINT_ALLOWED "HOST:PORT or [IPv6]:PORT, with a port from 1 to 65535, or unix:/PATH"
 #define HOST_ALLOWED \
     "a host name, an IPv4 or IPv6 address without brackets, or unix:/PATH; the port has a line of its own"
-#define NO_MORE                                                                                                \
-    "there is no such key any more: parts go by the doors of hosts, for which certificate_file, key_file and " \
-    "authority_file are set in [host]"
 #define AUTH_ALLOWED \
     ": whoever answers as mail.example.com would get the password of auth_user; allowed is tls_level = verify, or " \
     "auth_mechanisms of scram-sha-256 and scram-sha-1 alone, or auth_in_clear = yes"
@@ -285,11 +282,6 @@ static const Refusal refusals[] = {
      "FILE:3: [transport.relay] tls_verify_name: found \".example.com\"; allowed is a host name"},
     {"own-names", "[out]\nown_names = a.example.com ::1 http://x 192.0.2.1",
      "FILE:2: [out] own_names: found \"http://x\"; allowed are host names, and addresses without brackets"},
-    {"gone-name-servers", "[out]\nname_servers = 127.0.0.1",
-     "FILE:2: [out] name_servers: there is no such key any more: the name servers stand in [dns] servers, for all that "
-     "ask"},
-    {"gone", "[defragment]\nhosts = a=b.example:24\nhost_timeout = 5s",
-     "FILE:2: [defragment] hosts: " NO_MORE "\nFILE:3: [defragment] host_timeout: " NO_MORE},
     {"auth-may", "[transport.a]\nhost = mail.example.com\nauth_user = u\nauth_password_file = /p",
      "FILE:3: [transport.a] auth_user: found \"u\" with tls_level = may" AUTH_ALLOWED},
     {"auth-require",
