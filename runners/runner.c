@@ -39,7 +39,6 @@ typedef struct EntryFate {
     Outcome *taker; /* the outcome of another entry, which takes this one; NULL: none does */
     bool freed;     /* that outcome was not committed, so the entry is not taken */
     bool settled;   /* shunt() has dealt with the entry, which failed for good */
-    bool canary;    /* META_CANARY: it is not handled */
 } EntryFate;
 
 /* An entry beyond the batch that handle() asked for. */
@@ -402,18 +401,13 @@ static void handle_batch(Runner *runner, Outcome **batch, size_t count)
         log_warn("%s queue=%s %s", entry_trace(first), queue_name(entry_queue(first)), uncharged->message);
     int64_t until = is_bounded(spec) ? clock_monotonic() + RUNNER_BATCH_US : INT64_MAX;
     size_t handled = 0;
-    for (; sound && handled < count && !child_stopping() && (handled == 0 || clock_monotonic() < until); handled++) {
-        Entry *entry = batch[handled]->parent;
-        runner_progress(runner);
-        /* An entry that was put there to see that the slice is worked is only taken. */
-        runner->fates[handled].canary = entry && meta_bool(entry_meta(entry), META_CANARY);
-        if (!runner->fates[handled].canary && !runner->fates[handled].taker)
+    for (; sound && handled < count && !child_stopping() && (handled == 0 || clock_monotonic() < until); handled++)
+        if (!runner->fates[handled].taker)
             step_one(runner, batch[handled], spec->handle);
-    }
     if (sound && spec->end_batch)
         sound = spec->end_batch(runner, &error);
     for (size_t i = 0; sound && spec->finish && i < handled; i++)
-        if (!runner->fates[i].taker && runner->fates[i].wait == 0 && !runner->fates[i].canary && !batch[i]->error)
+        if (!runner->fates[i].taker && runner->fates[i].wait == 0 && !batch[i]->error)
             step_one(runner, batch[i], spec->finish);
     /* Everything of a batch whose database transaction failed is put back. */
     for (size_t i = 0; !sound && i < count; i++)

@@ -18,7 +18,6 @@
 #define META_ORDINAL "ordinal" /* integer: tells copies of one message apart */
 #define META_SHARD "shard"     /* string: the shard key, or absent */
 #define META_TRACE "trace"     /* string: message id of the log, 12 hex digits, kept over hops */
-#define META_CANARY "canary"   /* bool: a test entry of runners/watch; the queue's runner ends it and does nothing */
 #define META_FAULT "fault"     /* object: why it was set aside (fault.h) */
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(json_t, json_decref)

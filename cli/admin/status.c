@@ -162,32 +162,6 @@ bool status_waits(const json_t *status)
     return count_waiting(all) > 0;
 }
 
-/* How long ago a mail came back through each part of the way. */
-static void print_canaries(FILE *out, const json_t *canaries, bool of_queues)
-{
-    size_t at;
-    const json_t *one;
-    bool first = true;
-    json_array_foreach(canaries, at, one) {
-        if (json_is_true(json_object_get(one, "queue")) != of_queues)
-            continue;
-        if (first)
-            fputs(of_queues ? "\nEntries that Listrunner puts into slices of other queues were taken last:\n"
-                            : "\nMail that Listrunner sends itself through the mail server came back last:\n",
-                  out);
-        first = false;
-        char span[ATTENTION_SPAN_SIZE];
-        const json_t *slice = json_object_get(one, "slice"), *age = json_object_get(one, "age");
-        const char *name = text_of(one, "part"), *wanted = of_queues ? ", and one WAITS" : ", and is MISSING";
-        g_autofree char *part = json_is_integer(slice) ? g_strdup_printf("%s, slice %" JSON_INTEGER_FORMAT, name,
-                                                                         json_integer_value(slice))
-                                                       : g_strdup(g_str_equal(name, "way") ? "any way" : name);
-        bool came = json_is_number(age);
-        fprintf(out, "  %-20s %s%s%s\n", part, came ? span_or_dash(span, age) : "never", came ? " ago" : "",
-                json_is_true(json_object_get(one, "missing")) ? wanted : "");
-    }
-}
-
 void status_text(FILE *out, const json_t *status)
 {
     fprintf(out, "Listrunner %s, master pid %" JSON_INTEGER_FORMAT ", %s since %s\nConfiguration: %s\n\n",
@@ -201,8 +175,14 @@ void status_text(FILE *out, const json_t *status)
                 "%" JSON_INTEGER_FORMAT " octets, the oldest since %s.\n",
                 number_of(fragments, "open_sets"), number_of(fragments, "parts"), number_of(fragments, "octets"),
                 text_of(fragments, "oldest"));
-    print_canaries(out, json_object_get(status, "canaries"), false);
-    print_canaries(out, json_object_get(status, "canaries"), true);
+    const json_t *canary = json_object_get(status, "canary"), *age = json_object_get(canary, "age");
+    if (json_is_string(json_object_get(canary, "sent_at"))) {
+        char span[ATTENTION_SPAN_SIZE];
+        bool came = json_is_number(age);
+        fprintf(out, "\nMail that Listrunner sends itself through the mail server came back last: %s%s%s\n",
+                came ? span_or_dash(span, age) : "never", came ? " ago" : "",
+                json_is_true(json_object_get(canary, "missing")) ? ", and is MISSING" : "");
+    }
     g_auto(GStrv) unconfined = status_unconfined(status);
     for (char **sentence = unconfined; *sentence; sentence++)
         fprintf(out, "%s%s\n", sentence == unconfined ? "\n" : "", *sentence);

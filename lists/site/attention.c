@@ -399,47 +399,6 @@ static void add_hosts_and_jobs(GPtrArray *all, const json_t *state)
     }
 }
 
-/* The sentence about a part of the way that mails do not come by. */
-static const char *canary_pattern(const json_t *canary)
-{
-    const char *part = text_of(canary, "part");
-    if (flag_of(canary, "queue"))
-        return N_("An entry that Listrunner put into slice {{slice}} of the queue {{part}} has not been taken since "
-                  "{{since}}");
-    if (json_is_integer(json_object_get(canary, "slice")))
-        return N_("No mail that Listrunner sent itself through slice {{slice}} of the queue {{part}} has come back "
-                  "since {{since}}, but others have");
-    if (g_strcmp0(part, "way") == 0)
-        return N_("No mail that Listrunner sent itself through the mail server has come back since {{since}}");
-    if (g_str_has_prefix(part, "lmtp "))
-        return N_("No mail that Listrunner sent itself has come from the mail server by LMTP over {{family}} since "
-                  "{{since}}, but others have over {{other}}");
-    return N_("No mail that Listrunner sent itself through the mail server over {{family}} has come back since "
-              "{{since}}, but others have");
-}
-
-/* Mails that this host sends itself through the MTA: what stops them. */
-static void add_canary(GPtrArray *all, const json_t *canary)
-{
-    const char *part = text_of(canary, "part");
-    const json_t *slice = json_object_get(canary, "slice");
-    bool whole = g_strcmp0(part, "way") == 0, sliced = flag_of(canary, "queue") || json_is_integer(slice);
-    bool six = part && g_str_has_suffix(part, "ipv6");
-    if (!flag_of(canary, "missing"))
-        return;
-    char *key = whole    ? g_strdup("canary")
-                : sliced ? g_strdup_printf("canary %s %" COUNT, part, json_integer_value(slice))
-                         : g_strdup_printf("canary %s", part);
-    add(all, key,
-        sliced                            ? "listrunner status; listrunner queue ls"
-        : whole                           ? "listrunner probe; listrunner dest ls"
-        : g_str_has_prefix(part, "lmtp ") ? "listrunner status"
-                                          : "listrunner dest ls",
-        canary_pattern(canary),
-        json_pack("{ss* sI ss* ss ss}", "part", part, "slice", json_integer_value(slice), "since",
-                  text_of(canary, "missing_since"), "family", six ? "IPv6" : "IPv4", "other", six ? "IPv4" : "IPv6"));
-}
-
 static json_t *count_value(json_int_t count)
 {
     return json_pack("{sI}", "count", count);
@@ -584,8 +543,11 @@ GPtrArray *attention_of(const json_t *state)
     add_people(all, state);
     add_hosts_and_jobs(all, state);
     add_left(all, state);
-    json_array_foreach(json_object_get(state, "canaries"), i, one)
-        add_canary(all, one);
+    const json_t *canary = json_object_get(state, "canary");
+    if (flag_of(canary, "missing"))
+        add(all, g_strdup("canary"), "listrunner probe; listrunner dest ls",
+            N_("No mail that Listrunner sent itself through the mail server has come back since {{since}}"),
+            json_pack("{ss*}", "since", text_of(canary, "missing_since")));
     add_refusals(all, json_object_get(state, "troubles"));
     json_array_foreach(json_object_get(state, "troubles"), i, one)
         add_trouble(all, one);

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "lists/hosts/host_state.h"
-#include "lists/site/canary_state.h"
+#include "store/hosts/canary.h"
 #include "store/hosts/host.h"
 #include "store/hosts/task_job.h"
 #include "store/lists/template_text.h"
@@ -165,33 +165,24 @@ static bool add_hosts(Store *store, GString *text, GError **error)
     return hosts != NULL;
 }
 
-static const struct {
-    const char *name, *help;
-} canary_figures[] = {
-    {"canary_missing_seconds", "How long mails that Listrunner sent itself through the MTA are missing because of this "
-                               "part of their way (way: all of it); 0: they come."},
-    {"canary_seconds", "How long ago such a mail came back that took this part of the way."},
-};
-
 /* Of mails that this host sends through the MTA and back. */
-static bool add_canaries(Store *store, const char *hostname, GString *text, GError **error)
+static bool add_canary(Store *store, const char *hostname, GString *text, GError **error)
 {
-    g_autoptr(GArray) all = canary_state(store, hostname, error);
-    for (size_t i = 0; all && all->len > 0 && i < G_N_ELEMENTS(canary_figures); i++) {
-        const char *name = canary_figures[i].name;
-        begin(text, name, "gauge", canary_figures[i].help);
-        for (guint at = 0; at < all->len; at++) {
-            const CanaryState *one = &g_array_index(all, CanaryState, at);
-            g_autofree char *slice = one->slice < 0 ? g_strdup("") : g_strdup_printf("%" G_GINT64_FORMAT, one->slice);
-            g_string_append_printf(text, "listrunner_%s{part=\"%s\",slice=\"%s\"} %.17g\n", name, one->name, slice,
-                                   age_of(i == 0 ? one->missing_since : one->back_at));
-        }
-    }
-    return all != NULL;
+    g_auto(Canary) canary = {0};
+    if (!canary_read(store, hostname, &canary, error))
+        return false;
+    if (!canary.mail)
+        return true;
+    begin(text, "canary_missing_seconds", "gauge",
+          "How long mails that Listrunner sent itself through the MTA are missing; 0: they come.");
+    g_string_append_printf(text, "listrunner_canary_missing_seconds %.17g\n", age_of(canary.missing_since));
+    begin(text, "canary_seconds", "gauge", "How long ago such a mail came back.");
+    g_string_append_printf(text, "listrunner_canary_seconds %.17g\n", age_of(canary.back_at));
+    return true;
 }
 
 bool figures_of_store(Store *store, const char *hostname, GString *text, GError **error)
 {
     return add_waiting(store, hostname, text, error) && add_accounts(store, text, error) &&
-           add_jobs(store, text, error) && add_hosts(store, text, error) && add_canaries(store, hostname, text, error);
+           add_jobs(store, text, error) && add_hosts(store, text, error) && add_canary(store, hostname, text, error);
 }

@@ -7,7 +7,7 @@
 #include "base/control.h"
 #include "lists/making/family_section.h"
 #include "lists/posts/scheduled_post.h"
-#include "lists/site/canary_state.h"
+#include "store/hosts/canary.h"
 #include "store/hosts/host.h"
 #include "store/hosts/task_job.h"
 #include "store/lists/template_text.h"
@@ -187,31 +187,17 @@ static json_t *hosts_of(Store *store, G_GNUC_UNUSED const Config *config, GError
     return hosts;
 }
 
-static json_t *canaries_of(Store *store, const Config *config, GError **error)
+static json_t *canary_of(Store *store, const Config *config, GError **error)
 {
-    g_autoptr(GArray) all = canary_state(store, config_string(config, "site", "hostname"), error);
-    json_t *canaries = all ? json_array() : NULL;
-    int64_t patience = config_duration(config, "watch", "patience"), patience_whole = patience;
-    /* One part that fails may stop two mails, one after the other, so the whole way is not missing before a third one
-     * has had its time. */
-    for (guint at = 0; all && at < all->len; at++) {
-        CanaryPart part = g_array_index(all, CanaryState, at).part;
-        if (part == CANARY_FAMILY || part == CANARY_OUT || part == CANARY_IN)
-            patience_whole = MAX(patience, config_duration(config, "watch", "interval") * 5 / 2);
-    }
-    for (guint at = 0; all && at < all->len; at++) {
-        const CanaryState *one = &g_array_index(all, CanaryState, at);
-        json_t *slice = one->slice >= 0 ? json_integer((json_int_t)one->slice) : json_null();
-        json_t *age = one->back_at ? json_integer(MAX(clock_now() - one->back_at, 0) / CLOCK_SECOND) : json_null();
-        int64_t most = one->part == CANARY_WHOLE ? patience_whole : patience;
-        bool missing = one->missing_since && clock_now() - one->missing_since > most;
-        json_array_append_new(canaries,
-                              json_pack("{ss sb so so so so so sb}", "part", one->name, "queue",
-                                        one->part == CANARY_OTHER, "slice", slice, "sent_at",
-                                        time_or_null(one->sent_at), "back_at", time_or_null(one->back_at), "age", age,
-                                        "missing_since", time_or_null(one->missing_since), "missing", missing));
-    }
-    return canaries;
+    g_auto(Canary) canary = {0};
+    if (!canary_read(store, config_string(config, "site", "hostname"), &canary, error))
+        return NULL;
+    json_t *age = canary.back_at ? json_integer(MAX(clock_now() - canary.back_at, 0) / CLOCK_SECOND) : json_null();
+    bool missing = canary.missing_since &&
+                   clock_now() - canary.missing_since > config_duration(config, "watch", "patience");
+    return json_pack("{so so so so sb}", "sent_at", time_or_null(canary.sent_at), "back_at",
+                     time_or_null(canary.back_at), "age", age, "missing_since", time_or_null(canary.missing_since),
+                     "missing", missing);
 }
 
 static void add_brake(const BounceBrakeRow *row, void *data)
@@ -249,7 +235,7 @@ static const struct {
     {"form_letters", form_letters_of},
     {"jobs", jobs_of},
     {"hosts", hosts_of},
-    {"canaries", canaries_of},
+    {"canary", canary_of},
 };
 
 void site_state_add(Store *store, const Config *config, json_t *state)

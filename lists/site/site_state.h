@@ -28,7 +28,7 @@ json_t *site_state_ask(const Config *config, int seconds, GError **error);
  *   fragments {open_sets, parts, octets, early, oldest}, leave_brakes {domains, waiting},
  *   bounce_brakes [{list, domain (null: the whole list), reply, members, since}] (the newest 20),
  *   form_letters {count, most, reached, links, links_reached}, hosts [{name, living, draining, seen_at, lease_until}],
- *   canaries [{part, slice, sent_at, back_at, age, missing_since, missing}] (of this host; lists/site/canary_state.h),
+ *   canary {sent_at, back_at, age, missing_since, missing} (of this host; store/hosts/canary.h),
  *   jobs [{name, last_run, due_at, done, runs, failures, fault, late}]
  *
  * Each is null when it could not be read, and then store_fault says why. */

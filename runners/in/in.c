@@ -24,7 +24,6 @@
 #include "lists/letters/letter.h"
 #include "lists/posts/refused.h"
 #include "lists/posts/scheduled_post.h"
-#include "lists/site/canary_state.h"
 #include "mail/answer.h"
 #include "mail/date.h"
 #include "mail/header.h"
@@ -357,11 +356,8 @@ static bool respond(Runner *runner, ListRunnerPost *own, GError **error)
 static bool settle(Runner *runner, ListRunnerPost *own, GError **error)
 {
     Post *post = &own->post;
-    const char *peer = meta_string(entry_meta(own->entry), KEY_PEER, "");
     int64_t total;
-    if (!canary_door_note(post->store, ((const ListRunner *)runner_data(runner))->site.config, post->list->list_id,
-                          peer, post->now, error) ||
-        (own->wrong_password &&
+    if ((own->wrong_password &&
          !account_add(post->store, ACCOUNT_PASSWORDS, own->wrong_password, post->now, &total, error)) ||
         (!own->before && !judge_enter(post, &own->verdict, &own->stranger, error)) || !respond(runner, own, error))
         return false;

@@ -5,7 +5,7 @@
 
 /* clang-format off */
 static const ConfigMember members[] = {
-    {"runner.in", .readers = "watch"},
+    {.section = "runner.in"},
     {.section = NULL},
 };
 /* clang-format on */

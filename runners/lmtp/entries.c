@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "lists/keys.h"
-#include "lists/site/canary_shard.h"
 #include "mail/list_address.h"
 #include "mail/message.h"
 #include "mail/mime/partial.h"
@@ -84,10 +83,6 @@ static Draft *make_draft(TransactionParts *shared, const LmtpRecipient *recipien
         meta_set_bool(meta, KEY_SMTPUTF8, true);
     if (transaction->eight_bit)
         meta_set_bool(meta, KEY_BODY_8BIT, true);
-    /* Mail that the runner watch sends goes through the slices in turn. */
-    g_autofree char *slice = canary_shard(address->list_id, shared->message_id, "in");
-    if (slice)
-        meta_set_string(meta, META_SHARD, slice);
     if (key)
         meta_set_string(meta, META_SHARD, key);
     if (address->to == LIST_ADDRESS_SITE)

@@ -10,7 +10,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/keys.h"
-#include "lists/site/canary_shard.h"
+#include "lists/site/canary.h"
 #include "mail/bounce/dsn.h"
 #include "mail/loop_mark.h"
 #include "mail/text/notice.h"

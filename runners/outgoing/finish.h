@@ -12,7 +12,7 @@
  *   some left over, the entry is in retry    it waits again where it is; so does one whose recipients all wait for one
  *                                            destination and were not tried
  *   some left over, the entry is too old     they are bounced, and the entry ends; of mails that this host sends to
- *                                            itself (lists/site/canary_shard.h) nobody is told. Those that wait for a
+ *                                            itself (lists/site/canary.h) nobody is told. Those that wait for a
  *                                            destination that the operator has suspended wait on
  *   it can never be delivered                it is moved to shunt
  *   it was withdrawn                         it is put back as it was: if no recipient was deferred, or

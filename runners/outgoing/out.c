@@ -23,7 +23,7 @@
 #include "lists/hosts/limit_share.h"
 #include "lists/hosts/own_spool.h"
 #include "lists/keys.h"
-#include "lists/site/canary_shard.h"
+#include "lists/site/canary.h"
 #include "mail/auth/dkim_keys.h"
 #include "runners/outgoing/claims.h"
 #include "runners/outgoing/control_server.h"

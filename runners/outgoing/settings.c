@@ -13,13 +13,12 @@
 static const ConfigKey out_keys[] = {
     {"default_transport", STRING("relay"),
      .about = "The NAME of the [transport.NAME] that outgoing mail takes.",
-     .readers = "defragment lmtp watch"},
+     .readers = "defragment lmtp"},
     {"transport_table", LIST(NULL),
      .about = "Which transport a recipient's domain takes: DOMAIN:NAME or .DOMAIN:NAME (what ends so), NAME that of "
       "a [transport.NAME]. The longest match counts; other domains take the transport of their list, else "
       "default_transport.",
-     .example = "example.com:relay .example.com:relay",
-     .readers = "watch"},
+     .example = "example.com:relay .example.com:relay"},
     {"message_active_limit", INTEGER("20000", 1, 50000, "entries"),
      .about = "The most entries that one instance holds at a time. Each costs a descriptor, of which they have "
       "half, and a few kilobytes."},
@@ -228,14 +227,14 @@ static const ConfigKeyword keywords[] = {
 static const ConfigTable tables[] = {
     {"out", .about = "How outgoing mail is tried.", .keys = out_keys, .readers = "in pipeline"},
     {"transport.*", .about = "One section a way out; built in is {members}.", .keys = transport_keys,
-     .keywords = keywords, .readers = "in out pipeline watch"},
+     .keywords = keywords, .readers = "in out pipeline"},
     {"reply.*", .about = "One section a kind of temporary refusal, the first that matches counts; none is built in, "
        "but the usual texts are known.", .keys = reply_keys, .readers = "out"},
     {.section = NULL},
 };
 
 static const ConfigMember members[] = {
-    {"runner.out", .readers = "in pipeline watch"},
+    {"runner.out", .readers = "in pipeline"},
     {.section = "transport.relay"},
     {.section = NULL},
 };

@@ -8,7 +8,6 @@
 #include "base/fail.h"
 #include "lists/keys.h"
 #include "lists/letters/letter.h"
-#include "lists/site/canary_shard.h"
 #include "mail/address.h"
 #include "mail/copy.h"
 #include "mail/header.h"
@@ -356,9 +355,6 @@ static Draft *make_out(Entry *entry, const Post *post, const PostSend *send, con
     meta_set_string(meta, KEY_ENVELOPE_SENDER, send->envelope_sender);
     if (post->list->settings->transport && *post->list->settings->transport)
         meta_set_string(meta, KEY_TRANSPORT, post->list->settings->transport);
-    g_autofree char *slice = canary_shard(post->list->list_id, meta_string(meta, KEY_MESSAGE_ID, NULL), "out");
-    if (slice)
-        meta_set_string(meta, META_SHARD, slice);
     return draft;
 }
 

@@ -12,20 +12,14 @@ static const ConfigKey keys[] = {
     {"canary", STRING(NULL),
      .about = "A mail domain of the site. Mails go through the mail server to a list of this domain and back, one "
       "after the other, and one that does not come back is a fault.",
-     .more = "The lists listrunner-canary and listrunner-canary-return are made for it. Each mail goes through another "
-      "slice of the queues out and in. An entry that does nothing is put into a slice of each other queue that a post "
-      "or a letter may pass, in turn: one that is not taken is a fault, too.",
+     .more = "The lists listrunner-canary and listrunner-canary-return are made for it.",
      .example = "lists.example.com"},
-    {"interval", DURATION("5m", SECOND, DAY), .about = "How often such a mail is sent. One that cannot "
-      "be delivered for three times as long, and for patience, is dropped: the next ones tell more.",
-     .readers = "in out rest"},
-    {"both_families", BOOL("yes"),
-     .about = "Whether such mails go to the relay over IPv4 and over IPv6 by turns, where its name has addresses of "
-      "both and this machine a route to each; and whether it is a fault when they come back by LMTP over one kind "
-      "alone, and came over both.",
-     .readers = "in"},
+    {"interval", DURATION("5m", SECOND, DAY),
+     .about = "How often such a mail is sent, when the one before is back. One that cannot be delivered for three "
+      "times as long, and for patience, is dropped: the next ones tell more.",
+     .readers = "out"},
     {"patience", DURATION("10m", SECOND, DAY), .about = "After how long it is missing.",
-     .readers = "in out rest"},
+     .readers = "out rest"},
     {"command", STRING(NULL),
      .about = "A program, with its arguments, that is run once for each fault and once when it is gone. It gets two "
       "more arguments, \"fault\" or \"gone\" and a name of the fault, and what there is to say on standard input.",

@@ -267,7 +267,7 @@ bool host_remove(Store *store, const char *name, GError **error)
             !query_run(store, error, NULL, "DELETE FROM job WHERE name = $1", TEXT(job)))
             return false;
     }
-    return withdraw_issues(store, name, error) && canary_forget(store, name, 0, 0, error) &&
+    return withdraw_issues(store, name, error) && canary_forget(store, name, error) &&
            query_run(store, error, NULL, "DELETE FROM claim WHERE host = $1", TEXT(name)) &&
            query_run(store, error, NULL, "DELETE FROM host WHERE name = $1", TEXT(name)) && write_end(&write, error);
 }

@@ -411,7 +411,7 @@ static const char *const stays[][2] = {
     {"job", "when the timer of this installation did what"},
     {"host", "the hosts of this installation"},
     {"claim", "the hosts of this installation"},
-    {"canary_way", "mails of the watch of this installation"},
+    {"canary", "mails of the watch of this installation"},
     {"moved", "says what was imported into this installation"},
     {"removed_list", "names archives of removed lists, which stay with their files"},
     {"event", "told to programs that know this installation"},

@@ -67,7 +67,7 @@ const char *const store_copy_tables[] = {
     "leave_brake",
     "moved",
     "session",
-    "canary_way",
+    "canary",
     "list_log",
     "list_source",
     "member_source",

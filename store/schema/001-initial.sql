@@ -88,19 +88,14 @@ CREATE TABLE job (
     fault @text@ NOT NULL
 ) @clustered@;
 
--- Mails that a host sends through its MTA and back, one row a way that they go (store/hosts/canary.h): the kind of address of
--- the relay ("ipv4", "ipv6"; "" where it has one), and the slices of the queues out and in. mail is the Message-ID of
--- the last one as lists record it; missing_since is 0 when it is back.
-CREATE TABLE canary_way (
-    host @text@ NOT NULL,
-    family @text@ NOT NULL,
-    out_slice @integer@ NOT NULL,
-    in_slice @integer@ NOT NULL,
+-- The mail that a host sends through its MTA and back (store/hosts/canary.h). mail is the Message-ID of the last one as
+-- lists record it; missing_since is 0 when it is back.
+CREATE TABLE canary (
+    host @text@ NOT NULL PRIMARY KEY,
     mail @text@ NOT NULL,
     sent_at @integer@ NOT NULL,
     back_at @integer@ NOT NULL,
-    missing_since @integer@ NOT NULL,
-    PRIMARY KEY (host, family, out_slice, in_slice)
+    missing_since @integer@ NOT NULL
 ) @clustered@;
 
 -- ---- domains and lists ----

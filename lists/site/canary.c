@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "lists/site/canary_shard.h"
+#include "lists/site/canary.h"
 
 #include "lists/site/round_trip.h"
 
@@ -15,9 +15,4 @@ bool canary_is_list(const char *list_id)
 int64_t canary_lifetime(const Config *config)
 {
     return MAX(INTERVALS * config_duration(config, "watch", "interval"), config_duration(config, "watch", "patience"));
-}
-
-char *canary_shard(const char *list_id, const char *message_id, const char *queue)
-{
-    return canary_is_list(list_id) && message_id ? g_strconcat(queue, " ", message_id, NULL) : NULL;
 }
