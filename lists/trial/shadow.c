@@ -218,15 +218,7 @@ static bool add_members(const Post *post, const char *wanted, GHashTable *recipi
 static bool make_copy(const Post *post, const PostSend *send, const char *recipient, const char *name,
                       ShadowOutcome *outcome, GError **error)
 {
-    g_autoptr(GByteArray) joined = g_byte_array_new();
-    for (guint at = 0; send->pieces && at < send->pieces->len; at++) {
-        gsize length;
-        const guint8 *data = g_bytes_get_data(send->pieces->pdata[at], &length);
-        if (length > 0)
-            g_byte_array_append(joined, data, (guint)length);
-    }
-    g_autoptr(GBytes) whole = send->pieces ? g_byte_array_free_to_bytes(g_steal_pointer(&joined))
-                                           : message_octets(send->message ? send->message : post->message);
+    g_autoptr(GBytes) whole = trial_leaves(post, send);
     if (!send->holes || send->holes->len == 0) {
         outcome->octets = g_steal_pointer(&whole);
         return true;
@@ -272,17 +264,14 @@ static bool judge(Shadow *shadow, const char *key, const ShadowCase *live, Shado
         return false;
     g_autoptr(Message) message = message_new(mail.octets);
     g_auto(Post) post = {0};
-    Verdict verdict;
     trial_begin(&shadow->rules, side, &mail, message, &post);
     post.trace = key;
     post.copies = &shadow->copies;
     post.post_id = side->list->post_id;
     GHashTable *recipients = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     *outcome = (ShadowOutcome){.recipients = recipients};
-    if (!trial_judge(&post, &verdict, error))
+    if (!trial_judge(&post, &outcome->fate, &outcome->reasons, error))
         return false;
-    outcome->fate = trial_fate_of(&post, verdict);
-    outcome->reasons = outcome->fate == TRIAL_ACCEPTED ? g_strdup("") : post_reasons(&post, " ");
 
     const PostSend *send = outcome->fate == TRIAL_ACCEPTED ? post_send_find(&post, POST_OUT) : NULL;
     const char *wanted = live->copy_recipient ? live->copy_recipient : "";

@@ -84,26 +84,18 @@ static char **ways_of(const Post *post)
     return all;
 }
 
-static void add_bytes(GChecksum *hash, GBytes *octets)
-{
-    gsize length;
-    const guchar *data = g_bytes_get_data(octets, &length);
-    g_checksum_update(hash, data, (gssize)length);
-}
-
 /* Of the copies, with the places at which they differ for each member. */
 static char *sum_of(const Post *post)
 {
     const PostSend *send = post_send_find(post, POST_OUT);
     if (!send)
         return g_strdup("");
+    gsize length;
     g_autoptr(GChecksum) hash = g_checksum_new(G_CHECKSUM_SHA256);
     g_autofree char *holes = send->holes ? copy_holes_write(send->holes) : NULL;
-    g_autoptr(GBytes) whole = message_octets(send->message ? send->message : post->message);
-    for (guint at = 0; send->pieces && at < send->pieces->len; at++)
-        add_bytes(hash, send->pieces->pdata[at]);
-    if (!send->pieces)
-        add_bytes(hash, whole);
+    g_autoptr(GBytes) whole = trial_leaves(post, send);
+    const guchar *octets = g_bytes_get_data(whole, &length);
+    g_checksum_update(hash, octets, (gssize)length);
     if (holes)
         g_checksum_update(hash, (const guchar *)holes, (gssize)strlen(holes));
     return g_strdup(g_checksum_get_string(hash));
@@ -117,20 +109,17 @@ static bool judge(const Court *court, const TrialSide *side, const TrialMail *ma
                                                   : g_strdup_printf("held.%" G_GINT64_FORMAT, mail->held);
     g_autoptr(Message) message = message_new(mail->octets);
     g_auto(Post) post = {0};
-    Verdict verdict;
     trial_begin(&court->rules, side, mail, message, &post);
     post.trace = trace;
     post.post_id = number; /* the same on both sides, or one more held post would change each Subject behind it */
-    if (!trial_judge(&post, &verdict, error)) {
+    if (!trial_judge(&post, &outcome->fate, &outcome->reasons, error)) {
         g_prefix_error(error, "%s: ", trace);
         return false;
     }
-    bool goes = verdict == VERDICT_ACCEPT && post.end == POST_GOES;
+    bool goes = outcome->fate == TRIAL_ACCEPTED;
     g_autoptr(GStrvBuilder) removed = g_strv_builder_new();
     for (guint at = 0; goes && at < post.removed->len; at++)
         g_strv_builder_add(removed, post.removed->pdata[at]);
-    outcome->fate = trial_fate_of(&post, verdict);
-    outcome->reasons = goes ? g_strdup("") : post_reasons(&post, " ");
     outcome->removed = g_strv_builder_end(removed);
     outcome->ways = ways_of(&post);
     outcome->sum = goes ? sum_of(&post) : g_strdup("");

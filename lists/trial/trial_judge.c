@@ -85,36 +85,8 @@ void trial_begin(const TrialRules *shared, const TrialSide *side, const TrialMai
     post->size = g_bytes_get_size(mail->octets);
 }
 
-bool trial_judge(Post *post, Verdict *verdict, GError **error)
-{
-    /* The rules, and what the list does by itself; in a transaction of the scratch store, for the sake of speed. */
-    bool stranger;
-    if (!store_begin(post->store, error))
-        return false;
-    if (!judge_run(post, verdict, error) || !judge_enter(post, verdict, &stranger, error)) {
-        store_rollback(post->store);
-        return false;
-    }
-    if ((*verdict == VERDICT_ACCEPT || *verdict == VERDICT_HOLD) &&
-        autorespond_action(post->list, AUTORESPOND_TO_POSTINGS) == AUTORESPOND_AND_DISCARD) {
-        *verdict = VERDICT_DISCARD;
-        post_add_reason(post, AUTORESPOND_KEEPS_NONE);
-    }
-    if (!store_commit(post->store, error))
-        return false;
-    if (*verdict != VERDICT_ACCEPT)
-        return true;
-
-    const char *name = post->list->settings->posting_pipeline;
-    const Pipeline *pipeline = order_pipeline(post->site->orders, name);
-    if (pipeline)
-        return pipeline_run(pipeline, post, error);
-    post->end = POST_PRESERVED;
-    post_add_reason(post, "The configuration has no pipeline %s.", name);
-    return true;
-}
-
-TrialFate trial_fate_of(const Post *post, Verdict verdict)
+/* By the verdict of the rules, and by post->end of the handlers. */
+static TrialFate fate_of(const Post *post, Verdict verdict)
 {
     static const TrialFate verdicts[] = {[VERDICT_NONE] = TRIAL_HELD,
                                          [VERDICT_ACCEPT] = TRIAL_ACCEPTED,
@@ -126,4 +98,50 @@ TrialFate trial_fate_of(const Post *post, Verdict verdict)
                                      [POST_FORWARDED] = TRIAL_FORWARDED,
                                      [POST_PRESERVED] = TRIAL_PRESERVED};
     return post->end == POST_GOES ? verdicts[verdict] : ends[post->end];
+}
+
+bool trial_judge(Post *post, TrialFate *fate, char **reasons, GError **error)
+{
+    /* The rules, and what the list does by itself; in a transaction of the scratch store, for the sake of speed. */
+    Verdict verdict;
+    bool stranger;
+    if (!store_begin(post->store, error))
+        return false;
+    if (!judge_run(post, &verdict, error) || !judge_enter(post, &verdict, &stranger, error)) {
+        store_rollback(post->store);
+        return false;
+    }
+    if ((verdict == VERDICT_ACCEPT || verdict == VERDICT_HOLD) &&
+        autorespond_action(post->list, AUTORESPOND_TO_POSTINGS) == AUTORESPOND_AND_DISCARD) {
+        verdict = VERDICT_DISCARD;
+        post_add_reason(post, AUTORESPOND_KEEPS_NONE);
+    }
+    if (!store_commit(post->store, error))
+        return false;
+
+    const char *name = post->list->settings->posting_pipeline;
+    const Pipeline *pipeline = verdict == VERDICT_ACCEPT ? order_pipeline(post->site->orders, name) : NULL;
+    if (pipeline && !pipeline_run(pipeline, post, error))
+        return false;
+    if (verdict == VERDICT_ACCEPT && !pipeline) {
+        post->end = POST_PRESERVED;
+        post_add_reason(post, "The configuration has no pipeline %s.", name);
+    }
+    *fate = fate_of(post, verdict);
+    *reasons = *fate == TRIAL_ACCEPTED ? g_strdup("") : post_reasons(post, " ");
+    return true;
+}
+
+GBytes *trial_leaves(const Post *post, const PostSend *send)
+{
+    if (!send->pieces)
+        return message_octets(send->message ? send->message : post->message);
+    g_autoptr(GByteArray) joined = g_byte_array_new();
+    for (guint at = 0; at < send->pieces->len; at++) {
+        gsize length;
+        const guint8 *data = g_bytes_get_data(send->pieces->pdata[at], &length);
+        if (length > 0)
+            g_byte_array_append(joined, data, (guint)length);
+    }
+    return g_byte_array_free_to_bytes(g_steal_pointer(&joined));
 }

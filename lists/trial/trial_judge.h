@@ -8,7 +8,7 @@
  *
  *   trial_rules_init(&shared, config, names);                                 once
  *   side.store = scratch_new(store, list_id, &error), trial_side_open(...)   once a list
- *   trial_begin(&shared, &side, &mail, message, &post), trial_judge(&post, &verdict, &error)   for each mail
+ *   trial_begin(&shared, &side, &mail, message, &post), trial_judge(&post, &fate, &reasons, &error)   for each mail
  */
 #include "lists/trial/trial.h"
 #include "lists/trial/trial_mail.h"
@@ -44,7 +44,8 @@ void trial_side_clear(TrialSide *side);
  * caller then sets post->trace, and may set post->post_id. */
 void trial_begin(const TrialRules *shared, const TrialSide *side, const TrialMail *mail, Message *message, Post *post);
 
-/* Run the rules over the post, and, if they accept it, the handlers. False: a rule or handler failed, or the store. */
-bool trial_judge(Post *post, Verdict *verdict, GError **error);
-/* Return the end that the post came to, by the verdict of the rules and by post->end of the handlers. */
-TrialFate trial_fate_of(const Post *post, Verdict verdict);
+/* Run the rules over the post, and, if they accept it, the handlers. Set *fate to the end that it came to, and *reasons
+ * (g_free()) to why it was not accepted, in sentences; "": it was. False: a rule or handler failed, or the store. */
+bool trial_judge(Post *post, TrialFate *fate, char **reasons, GError **error);
+/* Return the mail of this way as it leaves, with places that differ for each recipient (send->holes) not filled. */
+GBytes *trial_leaves(const Post *post, const PostSend *send);
