@@ -17,7 +17,6 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
-#include "cli/archive/archive_old.h"
 #include "cli/archive/archive_site.h"
 #include "cli/command.h"
 #include "cli/input.h"
@@ -39,7 +38,6 @@
 #define DATE_AHEAD (86400 * CLOCK_SECOND)       /* a Date may be so much after the arrival, */
 #define DATE_BEHIND (60 * 86400 * CLOCK_SECOND) /* and so much before it */
 
-static gboolean pipermail_option;
 static char *hyperkitty_option, *files_option;
 
 typedef struct Import {
@@ -57,7 +55,6 @@ typedef struct Import {
     const char *files; /* the folder of its files, or NULL */
     const char *folder; /* that was named, of files whose names are numbers */
     const char *named; /* before each line that is printed: the list's address, or nothing */
-    ArchiveOld *old; /* to which old addresses are noted; NULL: they are not */
     Progress progress;
 } Import;
 
@@ -145,14 +142,6 @@ static bool find_number(Import *import, GError **error)
     return list || fail_unless(error, FAIL_MISSING, &problem);
 }
 
-/* Note the address that the mail had in pipermail's archive, which numbered the mails of the mailbox. */
-static bool note_old(Import *import, const char *hash, GError **error)
-{
-    g_autofree char *key = old_address_counted(import->taken++);
-    return !import->old ||
-           archive_old_put(import->old, old_kind_text(OLD_PIPERMAIL), import->place->archive, key, hash, error);
-}
-
 static bool end_batch(Import *import, GError **error)
 {
     bool all = true, added;
@@ -171,14 +160,14 @@ static bool end_batch(Import *import, GError **error)
     g_hash_table_remove_all(import->hashes);
     g_ptr_array_set_size(import->posts, 0);
     import->octets = 0;
-    return archive_index_commit(import->index, error) && (import->number != 0 || find_number(import, error)) &&
-           (!import->old || (archive_old_commit(import->old, error) && archive_old_begin(import->old, error)));
+    return archive_index_commit(import->index, error) && (import->number != 0 || find_number(import, error));
 }
 
 static bool take_mail(Import *import, const char *octets, size_t length, int64_t otherwise, GError **error)
 {
     g_autoptr(GBytes) bytes = g_bytes_new_static(octets, length);
     g_autoptr(Message) message = message_new(bytes);
+    import->taken++;
     g_autofree char *id = message_id(message), *hash = id ? message_id_hash(id) : NULL;
     int64_t arrival = arrival_of(message, otherwise);
     import->last_time = arrival = arrival > 0 ? arrival : MAX(import->last_time, CLOCK_SECOND);
@@ -187,7 +176,7 @@ static bool take_mail(Import *import, const char *octets, size_t length, int64_t
         return false;
     if (known) {
         import->known++;
-        return tell_other(import, hash, id, sum_of(octets, length), error) && note_old(import, hash, error);
+        return tell_other(import, hash, id, sum_of(octets, length), error);
     }
     g_autofree char *file = archive_writer_add(import->writer, arrival, octets, length, error);
     if (!file)
@@ -200,8 +189,6 @@ static bool take_mail(Import *import, const char *octets, size_t length, int64_t
         g_hash_table_insert(import->hashes, (gpointer)post->post.hash, sum);
     }
     import->octets += length;
-    if (!note_old(import, post->post.hash ? post->post.hash : post->post.spare_hash, error))
-        return false;
     return (import->posts->len < BATCH_MAILS && import->octets < BATCH_OCTETS) || end_batch(import, error);
 }
 
@@ -436,13 +423,7 @@ static int import_into(const ArchiveSite *place, const Source *source, const cha
                      .files = source->folder,
                      .named = named};
     fs_use_syncfs(true);
-    import.old = pipermail_option ? archive_old_open(place->directory, true, error) : NULL;
-    bool done = !pipermail_option ||
-                (import.old &&
-                 archive_old_give_name(import.old, OLD_PIPERMAIL, place->of->list_name, place->archive, error) &&
-                 archive_old_begin(import.old, error));
-    done = done && take_all(&import, source, error);
-    archive_old_free(import.old);
+    bool done = take_all(&import, source, error);
     printf("%s%" PRIu64 " posts added, %" PRIu64 " left out that were known\n", import.named, import.added,
            import.known);
     if (import.others > OTHERS_TOLD)
@@ -458,8 +439,8 @@ static int run_import(Site *site, int argc, char **argv, GError **error)
     const char *path = argc > 1 ? argv[1] : NULL;
     g_auto(ArchiveSite) place = {0};
     g_auto(Source) source = {.path = path, .folder = files_option};
-    if (!path == !hyperkitty_option || (hyperkitty_option && pipermail_option))
-        return command_usage(error, "say either FILE or --hyperkitty; --pipermail goes with FILE");
+    if (!path == !hyperkitty_option)
+        return command_usage(error, "say either FILE or --hyperkitty");
     /* The source is opened before the right to read there may be given up. */
     g_autofree char *cur = path ? g_build_filename(path, "cur", NULL) : NULL;
     if (hyperkitty_option) {
@@ -495,8 +476,6 @@ int archive_import_hyperkitty(Site *site, const List *list, Foreign *database, c
 
 static const GOptionEntry options[] = {
     ARCHIVER_OPTION,
-    {"pipermail", 0, 0, G_OPTION_ARG_NONE, &pipermail_option,
-     "note old addresses, too: FILE is all that pipermail made its pages of, and numbered from 0", NULL},
     {"hyperkitty", 0, 0, G_OPTION_ARG_STRING, &hyperkitty_option,
      "the list's mails in HyperKitty's database, in place of FILE: a file of SQLite, or the URL of one in PostgreSQL "
      "or MySQL",
@@ -519,9 +498,8 @@ const Command archive_import = {
         "numbers for names, or - for an mbox on standard input. Nothing is sent. A mail whose Message-ID is in the "
         "archive is left out, so an import that was interrupted may be given again; where it says something else than "
         "the one that is there, it is named. A mail's time of arrival is that "
-        "of its first Received field, or else what the mailbox says, or its Date where the two do not agree. With "
-        "--pipermail the mailbox must be the whole one, in its order, of which Mailman 2.1 made the pages of the "
-        "list; where the pages themselves are at hand, archive old is surer. HyperKitty kept of each mail sender, "
+        "of its first Received field, or else what the mailbox says, or its Date where the two do not agree. "
+        "HyperKitty kept of each mail sender, "
         "subject, date, Message-ID, text and files, of which a mail is made. Lines of an mbox that may begin a mail "
         "and were taken as text are told with their numbers. Exit code 1: something was left out, or such a line was "
         "told.",

@@ -6,8 +6,8 @@
  * return (store/hosts/canary.h). One mail is under way at a time; the next one goes when it is back, or when it is
  * missing for [watch] patience. Without [watch] canary nothing is done.
  *
- * A mail that is missing tells that the way does not work, and not where: the master tells which slice of a queue stands
- * still, and the destinations of the queue out tell what a server answers.
+ * A mail that is missing tells that the way does not work, and not where: the master tells which slice of a queue
+ * stands still, and the destinations of the queue out tell what a server answers.
  */
 #include "base/config.h"
 #include "lists/site/round_trip.h"

@@ -5,7 +5,6 @@
 
 #include "base/config_check.h"
 #include "base/config_table.h"
-#include "lists/moving/old_address.h"
 #include "runners/server/http_settings.h"
 
 /* clang-format off */
@@ -30,18 +29,19 @@ static const ConfigKey keys[] = {
     {"trial_timeout", DURATION("1m", SECOND, HOUR),
      .about = "How long the desk tries with earlier mail what a change would have done; then the page says that it "
       "took too long, and the change can be saved without."},
-    {"old_archives", LIST("pipermail:/pipermail, pipermail:/mailman/private, hyperkitty:/hyperkitty, "
-                          "hyperkitty:/archives, sympa:/sympa, sympa:/wws, ezmlm:/ezmlm-cgi"),
-     .about = "Where the archives of another list system stood before its lists moved here, each as KIND:PATH with a "
-      "kind of " OLD_KIND_WORDS ". A page there is answered 301, to the page of the same "
-      "message. Behind the path stands the list's old name (listrunner archive old). Of two paths that fit, the longer "
-      "one counts. Empty: none.",
-     .example = "pipermail:/pipermail, mhonarc:/lists/archive"},
+    {"old_archives", LIST("/pipermail, /mailman/private, /sympa/arc, /sympa/arcsearch_id, /wws/arc, /wws/arcsearch_id, "
+                          "/ezmlm-cgi"),
+     .about = "Paths below which the archives of another list system stood before its lists moved here. A page there "
+      "is answered 301, to the page of the same message, as listrunner archive old has noted. Empty: none.",
+     .example = "/pipermail, /lists/archive"},
+    {"old_hyperkitty", LIST("/hyperkitty, /archives"),
+     .about = "Paths below which HyperKitty stood, whose pages lead to those here without a note. Empty: none.",
+     .example = "/mailman3/hyperkitty"},
     {"old_pages", LIST("mailman:/mailman, sympa:/sympa, sympa:/wws, postorius:/postorius, postorius:/mailman3, "
                        "postorius:/mailman3/postorius"),
-     .about = "Where the pages of lists stood in another list system, each as KIND:PATH with a kind of "
-      OLD_PAGES_WORDS ". The page of a list there, to which each of its old mails has a link, is answered 301, to the "
-      "page of that list. Empty: none.",
+     .about = "Where the pages of lists stood in another list system, each as KIND:PATH with a kind of mailman (2.1), "
+      "sympa or postorius. The page of a list there, to which each of its old mails has a link, is answered 301, to "
+      "the page of that list. Empty: none.",
      .example = "mailman:/cgi-bin/mailman"},
     {"max_trials", INTEGER("2", 0, 64, "trials"),
      .about = "How many changes are tried at one time in each instance; 0: none."},
@@ -64,28 +64,26 @@ static const ConfigMember members[] = {
 };
 /* clang-format on */
 
-/* Check the words KIND:PATH of a key; allowed are these kinds. */
-static void check_places(const ConfigCheck *check, const char *key, const char *const *kinds, size_t count,
-                         const char *allowed)
+/* Check the paths of a key, or with kinds its words KIND:PATH. */
+static void check_places(const ConfigCheck *check, const char *key, const char *const *kinds, const char *allowed)
 {
     const ConfigValue *places = config_usable(check, "web", key);
     for (char **word = places ? places->words : NULL; word && *word; word++) {
-        bool valid = false;
-        for (size_t i = 0; i < count && !valid; i++)
-            valid = g_str_has_prefix(*word, kinds[i]) && g_str_has_prefix(*word + strlen(kinds[i]), ":/");
+        bool valid = !kinds && **word == '/';
+        for (const char *const *kind = kinds; kind && *kind && !valid; kind++)
+            valid = g_str_has_prefix(*word, *kind) && g_str_has_prefix(*word + strlen(*kind), ":/");
         if (!valid)
-            config_complain(check, "web", key,
-                            "found \"%s\"; allowed is KIND:PATH, with a kind of %s, and a path that begins with a "
-                            "slash",
-                            *word, allowed);
+            config_complain(check, "web", key, "found \"%s\"; allowed is %s", *word, allowed);
     }
 }
 
 static void check(const ConfigCheck *check)
 {
-    static const char *const archives[] = OLD_KIND_NAMES, *const pages[] = OLD_PAGES_NAMES;
-    check_places(check, "old_archives", archives, G_N_ELEMENTS(archives), OLD_KIND_WORDS);
-    check_places(check, "old_pages", pages, G_N_ELEMENTS(pages), OLD_PAGES_WORDS);
+    static const char *const kinds[] = {"mailman", "sympa", "postorius", NULL};
+    check_places(check, "old_archives", NULL, "a path that begins with a slash");
+    check_places(check, "old_hyperkitty", NULL, "a path that begins with a slash");
+    check_places(check, "old_pages", kinds,
+                 "KIND:PATH, with a kind of mailman (2.1), sympa or postorius, and a path that begins with a slash");
     const ConfigValue *proxies = config_usable(check, "web", "proxies");
     for (char **word = proxies ? proxies->words : NULL; word && *word; word++)
         if (!config_address_valid(*word) && strcmp(*word, "unix") != 0)

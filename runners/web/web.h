@@ -160,8 +160,8 @@ char *web_day(int64_t time);
 void web_attachment(WebCall *call, const ReadableFile *file, bool masked);
 
 /* Answer a call whose path is that of a page of an older archive, or of a list in another system, which was moved here
- * (old_archives and old_pages of [web]). path is that of the call, with or without the path of web_url. false: the path
- * is no such page, and nothing was answered. */
+ * (old_archives, old_hyperkitty and old_pages of [web]). path is that of the call, with or without the path of web_url.
+ * false: the path is no such page, and nothing was answered. */
 bool old_pages_answer(WebCall *call, const char *path);
 
 /* ---- tables of routes, each of one file, that web.c knows ---- */

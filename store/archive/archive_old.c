@@ -15,12 +15,8 @@ struct ArchiveOld {
 };
 
 static const char schema[] =
-    "CREATE TABLE archive (number @integer@ PRIMARY KEY, kind @text@ NOT NULL, list @text@ NOT NULL) @table@;"
-    "CREATE UNIQUE INDEX archive_list ON archive (kind, list);"
-    "CREATE TABLE name (kind @text@ NOT NULL, name @text@ NOT NULL, list @text@ NOT NULL, PRIMARY KEY (kind, name))"
-    " STRICT, WITHOUT ROWID;"
-    "CREATE TABLE address (archive @integer@ NOT NULL, key @text@ NOT NULL, hash @text@ NOT NULL,"
-    " PRIMARY KEY (archive, key)) STRICT, WITHOUT ROWID;";
+    "CREATE TABLE address (address @text@ NOT NULL PRIMARY KEY, archive @text@ NOT NULL, place @text@ NOT NULL)"
+    " STRICT, WITHOUT ROWID;";
 
 static const Migration schemas[] = {{1, "old", schema}, {0, NULL, NULL}};
 
@@ -72,59 +68,23 @@ void archive_old_rollback(ArchiveOld *old)
     store_rollback(old->store);
 }
 
-/* The first column of the first row; NULL with FAIL_MISSING where there is none. */
-static char *only_text(Query *query, const char *missing, GError **error)
-{
-    Step step = query_step(query, error);
-    if (step == STEP_DONE)
-        fail(error, FAIL_MISSING, "there is no old %s of that name", missing);
-    return step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
-}
-
-char *archive_old_list(ArchiveOld *old, const char *kind, const char *name, GError **error)
-{
-    g_autofree char *folded = g_ascii_strdown(name, -1);
-    g_autoptr(Query) query = query_open(old->store, error, "SELECT list FROM name WHERE kind = $1 AND name = $2",
-                                        TEXT(kind), TEXT(folded));
-    return only_text(query, "archive", error);
-}
-
-char *archive_old_hash(ArchiveOld *old, const char *kind, const char *list, const char *key, GError **error)
-{
-    g_autoptr(Query) query = query_open(old->store, error,
-                                        "SELECT a.hash FROM archive o JOIN address a ON a.archive = o.number"
-                                        " WHERE o.kind = $1 AND o.list = $2 AND a.key = $3",
-                                        TEXT(kind), TEXT(list), TEXT(key));
-    return only_text(query, "address", error);
-}
-
-bool archive_old_name(ArchiveOld *old, const char *kind, const char *name, const char *list, char **before,
-                      GError **error)
-{
-    g_autoptr(GError) fault = NULL;
-    g_autofree char *folded = g_ascii_strdown(name, -1), *had = archive_old_list(old, kind, name, &fault);
-    if (before)
-        *before = NULL;
-    if (!had && !g_error_matches(fault, FAIL, FAIL_MISSING))
-        return fail_with(error, &fault);
-    if (before && g_strcmp0(had, list) != 0)
-        *before = g_steal_pointer(&had);
-    return query_run(old->store, error, NULL,
-                     "INSERT INTO name (kind, name, list) VALUES ($1, $2, $3)"
-                     " ON CONFLICT (kind, name) DO UPDATE SET list = $3",
-                     TEXT(kind), TEXT(folded), TEXT(list));
-}
-
-bool archive_old_put(ArchiveOld *old, const char *kind, const char *list, const char *key, const char *hash,
-                     GError **error)
+bool archive_old_put(ArchiveOld *old, const char *address, const char *archive, const char *place, GError **error)
 {
     return STORE_WRITE(old->store, error,
                        query_run(old->store, error, NULL,
-                                 "INSERT INTO archive (kind, list) VALUES ($1, $2) ON CONFLICT (kind, list) DO NOTHING",
-                                 TEXT(kind), TEXT(list)) &&
-                           query_run(old->store, error, NULL,
-                                     "INSERT INTO address (archive, key, hash)"
-                                     " SELECT number, $3, $4 FROM archive WHERE kind = $1 AND list = $2"
-                                     " ON CONFLICT (archive, key) DO UPDATE SET hash = $4",
-                                     TEXT(kind), TEXT(list), TEXT(key), TEXT(hash)));
+                                 "INSERT INTO address (address, archive, place) VALUES ($1, $2, $3)"
+                                 " ON CONFLICT (address) DO UPDATE SET archive = $2, place = $3",
+                                 TEXT(address), TEXT(archive), TEXT(place)));
+}
+
+bool archive_old_find(ArchiveOld *old, const char *address, char **archive, char **place, GError **error)
+{
+    g_autoptr(Query) query = query_open(old->store, error, "SELECT archive, place FROM address WHERE address = $1",
+                                        TEXT(address));
+    Step step = query_step(query, error);
+    if (step != STEP_ROW)
+        return step == STEP_DONE && fail(error, FAIL_MISSING, "there is no such old address");
+    *archive = g_strdup(query_text(query, 0));
+    *place = g_strdup(query_text(query, 1));
+    return true;
 }

@@ -2,17 +2,16 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Translate old web addresses: keep which message each page of an archive of another program showed, so that old links
- * go on working after a move. It is needed for programs that number their pages, since a number tells nothing of the
- * mail. There is one SQLite file for all lists of an archive, PATH/.index/old.db. It is no part of the index. Unlike
- * the index it cannot be made again from the maildirs, but only from what the old program left.
+ * Translate old web addresses: keep where each address of an archive of another program leads to here, so that old
+ * links go on working after a move. There is one SQLite file for all lists of an archive, PATH/.index/old.db. It is no
+ * part of the index: that can be made again from the maildirs, and this only from what the old program left.
  *
- * An old archive has a kind ("pipermail"), the list that it belongs to now, and the names by which web addresses called
- * it. The list is named by list_archive_name(), so nothing changes here when it is renamed. A key is the part of a web
- * address that stands for a message ("2019-March/1234"; lists/moving/old_address.h). A name or key that is put again
- * replaces the earlier one.
+ * An address is a path, with its percent signs decoded and without a slash at its end, and its query behind a question
+ * mark, if it has one. It leads to a place of the archive of a list (list_archive_name()), so nothing changes here when
+ * the list is renamed. A place is a Message-ID-Hash, a month ("2019-03") or its mails ("2019-03.mbox.gz"), or "", the
+ * list's archive. An address that is put again replaces the earlier one.
  *
- * Fails as archive_index.h does; FAIL_MISSING: there is no such file, name or key.
+ * Fails as archive_index.h does; FAIL_MISSING: there is no such file or address.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -32,15 +31,7 @@ bool archive_old_begin(ArchiveOld *old, GError **error);
 bool archive_old_commit(ArchiveOld *old, GError **error);
 void archive_old_rollback(ArchiveOld *old);
 
-/* Give the list's old archive of that kind a name (any case of ASCII letters). *before (before may be NULL; g_free())
- * is the list whose archive had that name until now, or NULL where that was no other list. */
-bool archive_old_name(ArchiveOld *old, const char *kind, const char *name, const char *list, char **before,
-                      GError **error);
-/* Note that the key of the list's old archive means the message with this Message-ID-Hash. */
-bool archive_old_put(ArchiveOld *old, const char *kind, const char *list, const char *key, const char *hash,
-                     GError **error);
-
-/* Return the list whose old archive has that name; g_free(). */
-char *archive_old_list(ArchiveOld *old, const char *kind, const char *name, GError **error);
-/* Return the Message-ID-Hash of the message that the key means; g_free(). */
-char *archive_old_hash(ArchiveOld *old, const char *kind, const char *list, const char *key, GError **error);
+/* Note where the address leads to. */
+bool archive_old_put(ArchiveOld *old, const char *address, const char *archive, const char *place, GError **error);
+/* Set *archive and *place (g_free()) to where the address leads to. */
+bool archive_old_find(ArchiveOld *old, const char *address, char **archive, char **place, GError **error);

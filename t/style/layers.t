@@ -67,7 +67,7 @@ for folder in ("cli/admin", "cli/moving"):  # they ask the DNS, and listen for a
 RUNNER = BASE + MAIL + STORE + POSTING + LISTS + ["switchboard", "net", "runners", "runners/posts", "runners/server"]
 # Tables of settings are in the library below all others (base/config_table.h). They see base, and these headers.
 SETTINGS = ("settings.c", "site_settings.c")
-SETTINGS_SEE = ["posting/words.h", "lists/event_type.h", "lists/moving/old_address.h", "lists/letters/template_host.h",
+SETTINGS_SEE = ["posting/words.h", "lists/event_type.h", "lists/letters/template_host.h",
                 "runners/server/http_settings.h"]
 
 # Foreign headers and where they are at home.
