@@ -8,7 +8,6 @@
 #include "base/mailbox.h"
 #include "lists/moving/file.h"
 #include "lists/moving/list_folder.h"
-#include "lists/moving/setting_list.h"
 
 #define KIB INT64_C(1024)
 
@@ -107,7 +106,7 @@ static char *moderators_of(const ListFolder *from, const char *name)
 
 static void set(GPtrArray *settings, const char *name, const char *key, const char *value)
 {
-    setting_list_add(settings, name, key, g_strdup(value));
+    moving_settings_add(settings, name, key, g_strdup(value));
 }
 
 static bool add_word(ListFolder *from, const char *address, void *data, GError **error)
@@ -115,7 +114,7 @@ static bool add_word(ListFolder *from, const char *address, void *data, GError *
     (void)from, (void)error;
     g_autofree char *escaped = *address == '@' ? g_regex_escape_string(address, -1) : NULL;
     g_autofree char *pattern = escaped ? g_strdup_printf("^.*%s$", escaped) : NULL;
-    setting_list_add_word(data, pattern ? pattern : address);
+    moving_settings_add_word(data, pattern ? pattern : address);
     return true;
 }
 
@@ -159,7 +158,7 @@ static bool read_settings(ListFolder *from, GPtrArray *settings, GError **error)
     g_auto(GStrv) types = list_folder_lines(from, key);
     g_autoptr(GString) words = g_string_new(NULL);
     for (char **type = types; *type; type++)
-        setting_list_add_word(words, *type);
+        moving_settings_add_word(words, *type);
     set(settings, "filter_content", key, *types ? "yes" : "no");
     set(settings, keep ? "pass_types" : "filter_types", key, words->str);
 
@@ -167,7 +166,7 @@ static bool read_settings(ListFolder *from, GPtrArray *settings, GError **error)
     if (prefix && strchr(prefix, '#'))
         moving_tell(from->moving, MOVING_CHANGED, from->list_id, "prefix",
                     "the number sign is no number of the post here");
-    setting_list_add(settings, "subject_prefix", "prefix", prefix ? g_strconcat(prefix, " ", NULL) : g_strdup(""));
+    moving_settings_add(settings, "subject_prefix", "prefix", prefix ? g_strconcat(prefix, " ", NULL) : g_strdup(""));
     list_folder_fields(from, settings, "headeradd", "headerremove", usual);
     list_folder_footer(from, settings, "text/trailer");
     list_folder_number(from, settings, &(MovingSetting){"max_message_size", "msgsize", NULL}, KIB, 0);

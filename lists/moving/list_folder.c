@@ -12,7 +12,6 @@
 #include "base/fs.h"
 #include "base/mailbox.h"
 #include "lists/moving/file.h"
-#include "lists/moving/setting_list.h"
 #include "mail/address.h"
 #include "mail/message.h"
 
@@ -143,7 +142,7 @@ int64_t list_folder_time(const ListFolder *from, const char *file)
 
 static void set(GPtrArray *settings, const char *name, const char *key, const char *value)
 {
-    setting_list_add(settings, name, key, g_strdup(value));
+    moving_settings_add(settings, name, key, g_strdup(value));
 }
 
 void list_folder_number(const ListFolder *from, GPtrArray *settings, const MovingSetting *setting, int64_t unit,
@@ -152,7 +151,7 @@ void list_folder_number(const ListFolder *from, GPtrArray *settings, const Movin
     g_auto(GStrv) lines = list_folder_lines(from, setting->key);
     int64_t number = *lines ? g_ascii_strtoll(*lines, NULL, 10) : otherwise * unit;
     number = CLAMP(number, 0, INT64_MAX - unit);
-    setting_list_add(settings, setting->name, setting->key,
+    moving_settings_add(settings, setting->name, setting->key,
                      g_strdup_printf("%" G_GINT64_FORMAT, (number + unit - 1) / unit));
 }
 
@@ -244,7 +243,7 @@ static bool make_list(void *data, List **list, GError **error)
 {
     const FolderMaking *making = data;
     ListFolder *from = making->from;
-    g_autoptr(GPtrArray) settings = setting_list_new();
+    g_autoptr(GPtrArray) settings = moving_settings_new();
     const MovingDomain domain = {strchr(from->address, '@') + 1, NULL, NULL};
     const MovingList made = {.list = {.address = from->address,
                                       .list_id = from->list_id,

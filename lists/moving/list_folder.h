@@ -24,7 +24,7 @@ typedef struct ListFolder {
 
 /* The functions of one system's reader, called by list_folder_move() in this order. */
 typedef struct ListFolderReader {
-    bool (*settings)(ListFolder *from, GPtrArray *settings, GError **error); /* of setting_list.h */
+    bool (*settings)(ListFolder *from, GPtrArray *settings, GError **error); /* of moving.h */
     bool (*behind)(ListFolder *from, GError **error);                        /* report what has no equal */
     bool (*members)(ListFolder *from, GError **error);
     bool (*waiting)(ListFolder *from, const List *list, GError **error);

@@ -40,7 +40,6 @@ int64_t mm_time(const char *text);
     MM_EITHER("acknowledge_posts") ", " MM_EITHER("hide_address") ", " MM_EITHER("receive_list_copy") ", "      \
     MM_EITHER("receive_own_postings") ", " MM_EITHER("delivery_mode") ", " MM_EITHER("delivery_status") ", "    \
     MM_EITHER("preferred_language")
-Preferences mm_preferences(Mailman3 *from, ForeignRows *rows, int column, const char *place);
 
 /* Run sql with argument, and call each() for every row. If each() returns false, mm_each() ends with its error. */
 typedef bool Mailman3Row(Mailman3 *from, ForeignRows *rows, void *data, GError **error);
@@ -48,9 +47,6 @@ bool mm_each(Mailman3 *from, const char *sql, const char *argument, Mailman3Row 
 
 /* ---- the parts: each function imports one kind of things; called in this order ---- */
 
-bool mm_domains(Mailman3 *from, GError **error);
-bool mm_people(Mailman3 *from, GError **error);
-bool mm_domain_owners(Mailman3 *from, GError **error);
 bool mm_site(Mailman3 *from, GError **error); /* bans, templates */
 bool mm_lists(Mailman3 *from, GError **error);
 bool mm_requests(Mailman3 *from, GError **error);
@@ -61,7 +57,3 @@ bool mm_left_behind(Mailman3 *from, GError **error);
 bool mm_members(Mailman3 *from, const List *list, GError **error);
 bool mm_held(Mailman3 *from, const List *list, GError **error);
 bool mm_digest(Mailman3 *from, const List *list, GError **error);
-/* Import texts of letters of a list; list NULL: those of the site and of the domains. */
-bool mm_templates(Mailman3 *from, const List *list, GError **error);
-/* Import Mailman's default footer for a list that has no footer of its own. */
-bool mm_footer(Mailman3 *from, const List *list, GError **error);

@@ -9,7 +9,6 @@
 #include "base/mailbox.h"
 #include "lists/moving/file.h"
 #include "lists/moving/list_folder.h"
-#include "lists/moving/setting_list.h"
 #include "lists/people/workflow.h"
 
 #define LIST_ADDRESS "control/listaddress"
@@ -36,7 +35,7 @@ static bool read_control(ListFolder *from, const char *name, const char *path, v
 
 static void set(GPtrArray *settings, const char *name, const char *key, const char *value)
 {
-    setting_list_add(settings, name, key, g_strdup(value));
+    moving_settings_add(settings, name, key, g_strdup(value));
 }
 
 static bool read_settings(ListFolder *from, GPtrArray *settings, GError **error)
@@ -60,7 +59,7 @@ static bool read_settings(ListFolder *from, GPtrArray *settings, GError **error)
         g_autoptr(GString) words = g_string_new(NULL);
         g_auto(GStrv) moderators = list_folder_lines(from, "moderators");
         for (char **one = moderators; *one; one++)
-            setting_list_add_word(words, *one);
+            moving_settings_add_word(words, *one);
         set(settings, "accept_these_nonmembers", "moderators", words->str);
     }
 
@@ -80,8 +79,8 @@ static bool read_settings(ListFolder *from, GPtrArray *settings, GError **error)
     g_auto(GStrv) prefix = list_folder_lines(from, "prefix"), addresses = list_folder_lines(from, "listaddress");
     g_autoptr(GString) aliases = g_string_new(NULL);
     for (char **other = *addresses ? addresses + 1 : addresses; *other; other++)
-        setting_list_add_word(aliases, *other);
-    setting_list_add(settings, "subject_prefix", "prefix", *prefix ? g_strconcat(*prefix, " ", NULL) : g_strdup(""));
+        moving_settings_add_word(aliases, *other);
+    moving_settings_add(settings, "subject_prefix", "prefix", *prefix ? g_strconcat(*prefix, " ", NULL) : g_strdup(""));
     set(settings, "acceptable_aliases", "listaddress", aliases->str);
     set(settings, "require_explicit_destination", "tocc", list_folder_has(from, "tocc") ? "no" : "yes");
     set(settings, "admin_notify_mchanges", "notifysub", list_folder_has(from, "notifysub") ? "yes" : "no");

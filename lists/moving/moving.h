@@ -140,6 +140,14 @@ typedef struct MovingSetting {
     const char *name, *key; /* key: what the other system calls it */
     char *value;            /* owned */
 } MovingSetting;
+/* Return an empty array of settings, which frees its members (of MovingSetting); g_ptr_array_unref(). */
+GPtrArray *moving_settings_new(void);
+/* Append a setting. name and key must outlive the array; value is freed by it. */
+void moving_settings_add(GPtrArray *settings, const char *name, const char *key, char *value);
+/* Append a word to a value that is a list of words. The word "@talk@example.com" means the members of that list; it is
+ * appended as "@talk.example.com", since Listrunner names the list by its List-Id. */
+void moving_settings_add_word(GString *value, const char *word);
+
 typedef struct MovingList {
     CarryList list;
     GPtrArray *settings;                         /* of MovingSetting */

@@ -33,22 +33,15 @@ bool sympa_read(const SympaList *list, const char *name, size_t most, GBytes **b
  * with true, where sympa_read() gives no bytes. */
 bool sympa_read_config(const SympaList *list, const char *name, size_t most, GPtrArray **config, GError **error);
 
-/* Make settings (setting_list.h) of the list's config, and report parameters that have no equal. */
+/* Make settings (moving.h) of the list's config, and report parameters that have no equal. */
 bool sympa_settings(const SympaList *list, GPtrArray *settings, GError **error);
 
 /* Return the addresses of the list's owners (ROLE_OWNER) or editors (ROLE_MODERATOR), in order; g_ptr_array_unref().
  * NULL: they cannot be read. */
 GPtrArray *sympa_staff(const SympaList *list, Role role, GError **error);
 
-/* Import the list's users, owners, editors and members. With a database, import also the addresses that sources of
- * members must not add again (moving_kept_out()). */
-bool sympa_people(const SympaList *list, GError **error);
-
 /* Return Listrunner's code of a language: "pt-BR" is pt_BR, "en-US" is en. g_free() */
 char *sympa_language(const char *lang);
-
-/* Check that the database is Sympa's; false with error: it is not, or cannot be read. */
-bool sympa_check_database(Foreign *database, GError **error);
 
 /* A scenario of Sympa (its parameter send): who may post to a list. All texts are constants. */
 typedef struct SympaSend {

@@ -3,7 +3,6 @@
 /* The settings of a list of Sympa. */
 #include <string.h>
 
-#include "lists/moving/setting_list.h"
 #include "lists/moving/sympa_internal.h"
 #include "store/language.h"
 
@@ -42,7 +41,7 @@ static const char *const known[] = {
 
 static void set(GPtrArray *settings, const char *name, const char *key, const char *value)
 {
-    setting_list_add(settings, name, key, g_strdup(value));
+    moving_settings_add(settings, name, key, g_strdup(value));
 }
 
 static void tell(const SympaList *list, MovingNote note, const char *key, const char *text)
@@ -131,7 +130,7 @@ static bool set_posting(const SympaList *list, GPtrArray *settings, GError **err
         if (!staff)
             return false;
         for (guint i = 0; i < staff->len; i++)
-            setting_list_add_word(free, staff->pdata[i]);
+            moving_settings_add_word(free, staff->pdata[i]);
     }
     set(settings, "default_member_action", "send", send.member);
     set(settings, "default_nonmember_action", "send", send.nonmember);
@@ -241,7 +240,7 @@ static void set_prefix(const SympaList *list, GPtrArray *settings)
     }
     if (strstr(prefix->str, "[%") || strstr(prefix->str, "[list->"))
         tell(list, MOVING_CHANGED, "custom_subject", "what Sympa filled in there stays as it is written");
-    setting_list_add(settings, "subject_prefix", "custom_subject",
+    moving_settings_add(settings, "subject_prefix", "custom_subject",
                      subject ? g_strdup_printf("[%s] ", prefix->str) : g_strdup(""));
 }
 
@@ -253,10 +252,10 @@ static void set_values(const SympaList *list, GPtrArray *settings)
     const char *anonymous = value_of(list, "anonymous_sender");
     int64_t bytes = size ? g_ascii_strtoll(size, NULL, 10) : SIZE_DEFAULT;
     bytes = CLAMP(bytes, 0, INT64_MAX - KIB);
-    setting_list_add(settings, "max_message_size", "max_size",
+    moving_settings_add(settings, "max_message_size", "max_size",
                      g_strdup_printf("%" G_GINT64_FORMAT, (bytes + KIB - 1) / KIB));
     if (lang)
-        setting_list_add(settings, "preferred_language", "lang", sympa_language(lang));
+        moving_settings_add(settings, "preferred_language", "lang", sympa_language(lang));
     set(settings, "description", "subject", subject ? subject : "");
     if (days)
         set(settings, "max_days_to_hold", "clean_delay_queuemod", days);
@@ -287,7 +286,7 @@ static void set_digest(const SympaList *list, GPtrArray *settings)
         return;
     }
     set(settings, "digest_period", "digest", count == 1 ? "weekly" : "daily");
-    setting_list_add(settings, "digest_hour", "digest", g_strdup_printf("%u", (unsigned)hour));
+    moving_settings_add(settings, "digest_hour", "digest", g_strdup_printf("%u", (unsigned)hour));
     set(settings, "digest_size_threshold", "digest", "0");
     if (minute != 0 || (count != 7 && days != 2))
         moving_tell(list->sympa->moving, MOVING_CHANGED, list->list_id, "digest",
