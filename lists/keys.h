@@ -83,7 +83,6 @@
 /* Written by pipeline and virgin, read by out. */
 #define KEY_ENVELOPE_SENDER "envelope_sender" /* string: MAIL FROM of the copies, "" for null */
 #define KEY_TRANSPORT "transport"             /* string: name of [transport.NAME], or absent */
-#define KEY_FAMILY "family"                   /* string: "ipv4", "ipv6": of a relay's addresses only these; or absent */
 #define KEY_POST_ID "post_id"                 /* integer: number of the post on its list */
 #define KEY_COPIES \
     "copies"                    /* string: each recipient gets a copy and a transaction of their own; the holes to

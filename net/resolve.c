@@ -15,7 +15,6 @@ struct Resolve {
     int wake_fd;
     char *host;
     char *port;
-    int family;
     int result; /* of getaddrinfo */
     struct addrinfo *addresses;
     struct event *event;
@@ -37,14 +36,14 @@ static void resolve_unref(Resolve *resolve)
 
 static void look_up(Resolve *resolve, int flags)
 {
-    struct addrinfo hints = {.ai_family = resolve->family, .ai_socktype = SOCK_STREAM, .ai_flags = flags};
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = flags};
     resolve->result = getaddrinfo(resolve->host, resolve->port, &hints, &resolve->addresses);
 }
 
 static gpointer resolve_thread(gpointer data)
 {
     Resolve *resolve = data;
-    look_up(resolve, resolve->family == AF_UNSPEC ? AI_ADDRCONFIG : 0);
+    look_up(resolve, AI_ADDRCONFIG);
     uint64_t one = 1;
     if (write(resolve->wake_fd, &one, sizeof(one)) != sizeof(one))
         g_error("eventfd refuses a write");
@@ -69,19 +68,13 @@ static void resolve_ready(evutil_socket_t fd, short what, void *data)
 
 Resolve *resolve_start(struct event_base *base, const char *host, const char *port, ResolveDone *done, void *data)
 {
-    return resolve_start_family(base, &(ResolveName){host, port, AF_UNSPEC}, done, data);
-}
-
-Resolve *resolve_start_family(struct event_base *base, const ResolveName *name, ResolveDone *done, void *data)
-{
     Resolve *resolve = g_new0(Resolve, 1);
     g_atomic_ref_count_init(&resolve->references);
     resolve->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (resolve->wake_fd < 0)
         g_error("no eventfd to be had");
-    resolve->host = g_strdup(name->host);
-    resolve->port = g_strdup(name->port);
-    resolve->family = name->family;
+    resolve->host = g_strdup(host);
+    resolve->port = g_strdup(port);
     resolve->done = done;
     resolve->data = data;
     resolve->event = event_new(base, resolve->wake_fd, EV_READ, resolve_ready, resolve);

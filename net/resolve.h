@@ -12,11 +12,6 @@
 
 typedef struct Resolve Resolve;
 
-typedef struct ResolveName {
-    const char *host, *port;
-    int family; /* AF_INET, AF_INET6, or AF_UNSPEC: the families that this machine has */
-} ResolveName;
-
 /* Take the answer. Free addresses with freeaddrinfo(); it is NULL when the look-up failed and error (FAIL_LATER,
  * borrowed) is set. */
 typedef void ResolveDone(struct addrinfo *addresses, const GError *error, void *data);
@@ -24,9 +19,6 @@ typedef void ResolveDone(struct addrinfo *addresses, const GError *error, void *
 /* Ask for the stream addresses of host; host and port are copied. done is called once, later, from the loop of base
  * (the loop of the calling thread), unless resolve_cancel() comes first. The Resolve is freed before done is called. */
 Resolve *resolve_start(struct event_base *base, const char *host, const char *port, ResolveDone *done, void *data);
-/* Ask as resolve_start() does, for addresses of name->family alone. AF_INET and AF_INET6 give addresses even when this
- * machine has none of that family but its loopback. */
-Resolve *resolve_start_family(struct event_base *base, const ResolveName *name, ResolveDone *done, void *data);
 
 /* Give up a look-up and free it, so that done is not called. Do not call this from done, nor later. */
 void resolve_cancel(Resolve *resolve);

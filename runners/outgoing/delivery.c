@@ -102,8 +102,6 @@ Delivery *delivery_new(Entry *entry, unsigned source, const GPtrArray *keys, GEr
     }
     delivery->entry = entry;
     delivery->source = source;
-    const char *family = meta_string(meta, KEY_FAMILY, "");
-    delivery->family = strcmp(family, "ipv4") == 0 ? AF_INET : strcmp(family, "ipv6") == 0 ? AF_INET6 : AF_UNSPEC;
     const char *at = strrchr(delivery->content.sender, '@');
     delivery->sender_domain = at ? at + 1 : "";
     delivery->favoured = meta_string(meta, KEY_PRIORITY, NULL) != NULL;

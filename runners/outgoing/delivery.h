@@ -110,7 +110,6 @@ typedef struct Delivery {
     const char *sender_domain; /* of the envelope sender, borrowed; "" for the null sender */
     bool favoured;      /* mail of our own for which somebody waits */
     Transport *chosen;  /* the list's transport, or the default */
-    int family;         /* AF_INET, AF_INET6: of a relay's addresses only these are used; AF_UNSPEC: all */
     size_t cursor;      /* offset of the next unread recipient */
     bool exhausted;     /* all are read */
     bool withdrawn;     /* no more is read or sent in this attempt; the entry goes back as it was */

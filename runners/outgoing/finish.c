@@ -571,7 +571,7 @@ static const Transport *route(const RetryLaws *laws, const Delivery *delivery, R
     const Transport *transport = routes_look(laws->routes, domain, length);
     if (!transport)
         transport = delivery->chosen;
-    *destination = transport ? transport_place(transport, domain, length, delivery->family, delivery->sender_domain)
+    *destination = transport ? transport_place(transport, domain, length, delivery->sender_domain)
                              : NULL;
     return transport;
 }

@@ -125,7 +125,7 @@ static void gather(Reader *reader, Delivery *delivery, size_t most)
             lost++;
             continue;
         }
-        sorted.nexthop = transport_nexthop(transport, domain, length, delivery->family, delivery->sender_domain);
+        sorted.nexthop = transport_nexthop(transport, domain, length, delivery->sender_domain);
         g_array_append_val(reader->scratch, sorted);
         mixed |= sorted.nexthop != g_array_index(reader->scratch, Sorted, 0).nexthop;
     }

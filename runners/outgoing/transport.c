@@ -453,9 +453,8 @@ static void know_hosts(Transport *transport, Nexthop *nexthop)
     if (transport->mx)
         nexthop->lookup = mx_lookup(transport->shared->resolver, nexthop->name, transport->port_number, on_mx, nexthop);
     else
-        nexthop->resolve = resolve_start_family(transport->shared->base,
-                                                &(ResolveName){transport->host, transport->port, nexthop->family},
-                                                on_resolved, nexthop);
+        nexthop->resolve = resolve_start(transport->shared->base, transport->host, transport->port, on_resolved,
+                                         nexthop);
 }
 
 static void fold(char name[256], const char *domain, size_t length)
@@ -466,29 +465,19 @@ static void fold(char name[256], const char *domain, size_t length)
     name[used] = '\0';
 }
 
-/* "HOST/ipv6", which is no domain; g_free(). */
-static char *name_of_family(const char *name, int family)
-{
-    return g_strconcat(name, family == AF_INET ? "/ipv4" : "/ipv6", NULL);
-}
-
-/* "HOST/SENDER": no name of a family, which has no dot. g_free() */
+/* "HOST/SENDER", which is no domain; g_free(). */
 static char *name_of_sender(const char *name, const char *sender)
 {
     return g_strconcat(name, "/", *sender ? sender : "<>", NULL);
 }
 
-/* NULL: not made yet. */
-static Nexthop *find_relay(const Transport *transport, int family, const char *sender)
+/* The relay's next hop for mail of this domain of senders; NULL: it is not made yet. */
+static Nexthop *find_relay(const Transport *transport, const char *sender)
 {
-    const RelayRefusal *refusal = family == AF_UNSPEC ? refusals_find(&transport->refusals, sender) : NULL;
-    if (refusal && refusal->apart) {
-        g_autofree char *name = name_of_sender(transport->relay->name, sender);
-        return g_hash_table_lookup(transport->nexthops, name);
-    }
-    if (family == AF_UNSPEC || transport->path)
+    const RelayRefusal *refusal = refusals_find(&transport->refusals, sender);
+    if (!refusal || !refusal->apart)
         return transport->relay;
-    g_autofree char *name = name_of_family(transport->host, family);
+    g_autofree char *name = name_of_sender(transport->relay->name, sender);
     return g_hash_table_lookup(transport->nexthops, name);
 }
 
@@ -506,12 +495,11 @@ static Nexthop *nexthop_apart(Transport *transport, const char *sender)
     return relay;
 }
 
-Destination *transport_place(const Transport *transport, const char *domain, size_t length, int family,
-                             const char *sender)
+Destination *transport_place(const Transport *transport, const char *domain, size_t length, const char *sender)
 {
     char name[256];
     if (transport->relay) {
-        const Nexthop *relay = find_relay(transport, family, sender);
+        const Nexthop *relay = find_relay(transport, sender);
         return relay ? relay->destination : NULL;
     }
     fold(name, domain, length);
@@ -519,20 +507,11 @@ Destination *transport_place(const Transport *transport, const char *domain, siz
     return nexthop ? nexthop->destination : NULL;
 }
 
-Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t length, int family, const char *sender)
+Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t length, const char *sender)
 {
     if (transport->relay) {
-        Nexthop *relay = find_relay(transport, family, sender);
-        if (!relay) {
-            /* Mail that keeps to one kind of address has a destination of its own, so that its failures concern no
-             * other mail. */
-            g_autofree char *host = name_of_family(transport->host, family);
-            g_autofree char *place = name_of_family(transport->name, family);
-            relay = nexthop_new(transport, host);
-            relay->family = family;
-            join(relay, destination_named(transport, place));
-            g_hash_table_insert(transport->nexthops, relay->name, relay);
-        }
+        Nexthop *relay = find_relay(transport, sender);
+        relay = relay ? relay : nexthop_apart(transport, sender);
         know_hosts(transport, relay);
         return relay;
     }
@@ -761,8 +740,7 @@ bool transport_batch_done(Transport *transport, Destination *destination, Batch 
     flight->back++;
     flight->broken |= batch->behind;
     bool untried = batch->unstarted, judged = !untried && !batch->behind;
-    /* Mail of one family is mail that we send ourselves, as a test; what the relay says of that is not about us. */
-    bool about_us = judged && destination->own && batch->nexthop->family == AF_UNSPEC;
+    bool about_us = judged && destination->own;
     bool refused = refusals->all != NULL;
     for (guint i = 0; about_us && !refused && i < batch->fates->len; i++)
         refused = g_array_index(batch->fates, Fate, i).result.verdict == SMTP_NEVER;

@@ -59,15 +59,13 @@ typedef struct Host {
 } Host;
 
 /* A next hop is where the recipients of one batch go. With MX lookups each domain is one. With a relay, the relay is
- * one, and for mail that keeps to one kind of address (KEY_FAMILY) there is another for each kind. A next hop knows the
- * hosts to connect to, and its destination: domains with the same set of MX hosts share one destination. After their
- * time, the hosts are looked up again; the old ones are used until the answer has come. */
+ * one. A next hop knows the hosts to connect to, and its destination: domains with the same set of MX hosts share one
+ * destination. After their time, the hosts are looked up again; the old ones are used until the answer has come. */
 typedef struct Nexthop {
     char *name;
     struct Transport *transport;
     Destination *destination;
     char *sender;      /* of a relay: for the mail of this sender domain, which it refuses; NULL: for all other */
-    int family;        /* of a relay: AF_INET, AF_INET6, of its addresses only these; AF_UNSPEC: all */
     GArray *hosts;     /* of Host; empty: not known */
     int64_t expires;   /* monotonic */
     MxLookup *lookup;
@@ -138,16 +136,14 @@ void transport_free(Transport *transport);
 int64_t *transport_read_schedule(const Config *config, const char *section, size_t *count);
 
 /* Return the next hop for a recipient of this domain (not NUL-terminated, any case), borrowed. A new one is made, and
- * the look-up of its servers begins. A relay has one next hop for each family of addresses (AF_UNSPEC: all of them),
- * and one for each domain of senders that it refuses. */
-Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t length, int family, const char *sender);
+ * the look-up of its servers begins. A relay has one next hop, and one for each domain of senders that it refuses. */
+Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t length, const char *sender);
 
 /* Let a batch, which waits nowhere yet, wait for its destination; or give it straight back to the owner (parked or
  * finished) when nothing can be sent there now. new: as for scheduler_add_batch(). */
 void transport_accept(Transport *transport, Job *job, Batch *batch, bool new);
 /* Return the destination of a recipient of this domain, borrowed, and make nothing. NULL: its next hop is not known. */
-Destination *transport_place(const Transport *transport, const char *domain, size_t length, int family,
-                             const char *sender);
+Destination *transport_place(const Transport *transport, const char *domain, size_t length, const char *sender);
 /* Note that the delivery waits for nobody any more, because it is given up. */
 void transport_given_up(Transport *transport, const Delivery *delivery);
 /* Give each refused sender whose mail is kept apart its destination, after refusals_load(). */

@@ -21,24 +21,16 @@ static void on_answer(struct addrinfo *addresses, const GError *error, void *dat
     answer->error = error ? g_error_copy(error) : NULL;
 }
 
-static Answer ask_family(const char *host, const char *port, int family)
+static Answer ask(const char *host, const char *port)
 {
     Answer answer = {0};
     struct event_base *base = event_base_new();
-    if (family == AF_UNSPEC)
-        resolve_start(base, host, port, on_answer, &answer);
-    else
-        resolve_start_family(base, &(ResolveName){host, port, family}, on_answer, &answer);
+    resolve_start(base, host, port, on_answer, &answer);
     g_assert_cmpuint(answer.count, ==, 0); /* never from inside the call */
     event_base_dispatch(base);
     event_base_free(base);
     g_assert_cmpuint(answer.count, ==, 1);
     return answer;
-}
-
-static Answer ask(const char *host, const char *port)
-{
-    return ask_family(host, port, AF_UNSPEC);
 }
 
 static void numeric(void)
@@ -70,32 +62,6 @@ static void failure(void)
     g_clear_error(&answer.error);
 }
 
-/* Only addresses of the wanted kind are an answer. */
-static void family(void)
-{
-    static const struct {
-        const char *host;
-        int family;
-        bool found;
-    } cases[] = {{"127.0.0.1", AF_INET, true},
-                 {"::1", AF_INET6, true},
-                 {"127.0.0.1", AF_INET6, false},
-                 {"::1", AF_INET, false},
-                 {"localhost", AF_INET, true}};
-    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
-        Answer answer = ask_family(cases[at].host, "25", cases[at].family);
-        g_test_message("%s %d", cases[at].host, cases[at].family);
-        g_assert_cmpint(answer.addresses != NULL, ==, cases[at].found);
-        for (const struct addrinfo *one = answer.addresses; one; one = one->ai_next)
-            g_assert_cmpint(one->ai_family, ==, cases[at].family);
-        if (answer.addresses)
-            freeaddrinfo(answer.addresses);
-        else
-            g_assert_error(answer.error, FAIL, FAIL_LATER);
-        g_clear_error(&answer.error);
-    }
-}
-
 static void cancelled(void)
 {
     Answer answer = {0};
@@ -114,7 +80,6 @@ SUITE("resolve")
     g_test_add_func("/resolve/numeric", numeric);
     g_test_add_func("/resolve/name", name);
     g_test_add_func("/resolve/failure", failure);
-    g_test_add_func("/resolve/family", family);
     g_test_add_func("/resolve/cancelled", cancelled);
     return g_test_run();
 }

@@ -43,13 +43,11 @@ void transport_given_up(Transport *transport, const Delivery *delivery)
 }
 
 /* Nor does anybody wait for a destination. */
-Destination *transport_place(const Transport *transport, const char *domain, size_t length, int family,
-                             const char *sender)
+Destination *transport_place(const Transport *transport, const char *domain, size_t length, const char *sender)
 {
     (void)transport;
     (void)domain;
     (void)length;
-    (void)family;
     (void)sender;
     g_assert_not_reached();
 }
