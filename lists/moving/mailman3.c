@@ -105,19 +105,6 @@ static bool take_domain(Mailman3 *from, ForeignRows *rows, void *data, GError **
                          error);
 }
 
-static bool mm_domains(Mailman3 *from, GError **error)
-{
-    bool whole;
-    return moving_begin(from->moving, "domains", NULL, MOVING_AT_ONCE, &whole, error) &&
-           (whole || (mm_each(from,
-                              from->lacks & LACKS_BASE_URL
-                                  ? "SELECT `mail_host`, `description`, `alias_domain`, NULL FROM domain ORDER BY id"
-                                  : "SELECT `mail_host`, `description`, `alias_domain`, `base_url` FROM domain "
-                                    "ORDER BY id",
-                              NULL, take_domain, NULL, error) &&
-                      moving_end(from->moving, error)));
-}
-
 static bool take_owner(Mailman3 *from, ForeignRows *rows, void *data, GError **error)
 {
     const char *host = foreign_text(rows, 0), *address = foreign_text(rows, 1);
@@ -126,18 +113,6 @@ static bool take_owner(Mailman3 *from, ForeignRows *rows, void *data, GError **e
         return moving_domain_owner(from->moving, host, address, error);
     moving_tell(from->moving, MOVING_LEFT_OUT, host, "owner", "the user has no address");
     return true;
-}
-
-static bool mm_domain_owners(Mailman3 *from, GError **error)
-{
-    bool whole;
-    return moving_begin(from->moving, "owners of domains", NULL, MOVING_AT_ONCE, &whole, error) &&
-           (whole || (mm_each(from,
-                              "SELECT `d.mail_host`, `(SELECT min(a.email) FROM address a WHERE "
-                              "a.user_id = o.user_id)` FROM domain_owner o JOIN domain d ON d.id = o.domain_id "
-                              "ORDER BY o.domain_id, o.user_id",
-                              NULL, take_owner, NULL, error) &&
-                      moving_end(from->moving, error)));
 }
 
 /* ---- people ---- */
@@ -211,18 +186,6 @@ static bool tell_homeless(Mailman3 *from, ForeignRows *rows, void *data, GError 
                     "written to",
                     count);
     return true;
-}
-
-static bool mm_people(Mailman3 *from, GError **error)
-{
-    bool whole;
-    return moving_begin(from->moving, "people", NULL, MOVING_IN_PORTIONS, &whole, error) &&
-           (whole || (mm_each(from, people_sql, NULL, take_address, NULL, error) &&
-                      mm_each(from,
-                              "SELECT `count(*)` FROM \"user\" u WHERE NOT EXISTS "
-                              "(SELECT 1 FROM address a WHERE a.user_id = u.id)",
-                              NULL, tell_homeless, NULL, error) &&
-                      moving_end(from->moving, error)));
 }
 
 /* ---- members ---- */
@@ -497,6 +460,41 @@ bool mailman3_each_list(Foreign *database, char *const *lists, Mailman3List *eac
     return rows != NULL;
 }
 
+/* Import what belongs to no list: the domains, all people, and who owns which domain. */
+static bool import_site(Mailman3 *from, GError **error)
+{
+    const struct {
+        const char *part, *sql;
+        Mailman3Row *take;
+        MovingWay way;
+        const char *then; /* a second query, or NULL */
+        Mailman3Row *take_then;
+    } parts[] = {
+        {"domains",
+         from->lacks & LACKS_BASE_URL
+             ? "SELECT `mail_host`, `description`, `alias_domain`, NULL FROM domain ORDER BY id"
+             : "SELECT `mail_host`, `description`, `alias_domain`, `base_url` FROM domain ORDER BY id",
+         take_domain, MOVING_AT_ONCE, NULL, NULL},
+        {"people", people_sql, take_address, MOVING_IN_PORTIONS,
+         "SELECT `count(*)` FROM \"user\" u WHERE NOT EXISTS (SELECT 1 FROM address a WHERE a.user_id = u.id)",
+         tell_homeless},
+        {"owners of domains",
+         "SELECT `d.mail_host`, `(SELECT min(a.email) FROM address a WHERE a.user_id = o.user_id)` "
+         "FROM domain_owner o JOIN domain d ON d.id = o.domain_id ORDER BY o.domain_id, o.user_id",
+         take_owner, MOVING_AT_ONCE, NULL, NULL},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(parts); at++) {
+        bool whole;
+        if (!moving_begin(from->moving, parts[at].part, NULL, parts[at].way, &whole, error))
+            return false;
+        if (!whole && (!mm_each(from, parts[at].sql, NULL, parts[at].take, NULL, error) ||
+                       (parts[at].then && !mm_each(from, parts[at].then, NULL, parts[at].take_then, NULL, error)) ||
+                       !moving_end(from->moving, error)))
+            return false;
+    }
+    return true;
+}
+
 bool mailman3_move(Foreign *database, const char *var, char *const *lists, Moving *moving, GError **error)
 {
     Mailman3 from = {.database = database, .var = var, .moving = moving};
@@ -504,8 +502,7 @@ bool mailman3_move(Foreign *database, const char *var, char *const *lists, Movin
         return false;
     bool done = find_lacks(&from, error);
     if (done && moving->site.of_site) /* people, and what is the site's */
-        done = mm_domains(&from, error) && mm_people(&from, error) && mm_domain_owners(&from, error) &&
-               mm_site(&from, error);
+        done = import_site(&from, error) && mm_site(&from, error);
     done = done && mm_lists(&from, error) && mm_requests(&from, error) && (lists || mm_left_behind(&from, error)) &&
            moving_finish(moving, error);
     g_clear_pointer(&from.chosen, g_hash_table_unref);
