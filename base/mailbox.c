@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/mailbox.h"
 
-#include <glib.h>
 #include <string.h>
+
+#include "base/fail.h"
 
 static bool is_control(char octet)
 {
@@ -104,6 +105,8 @@ bool mailbox_legible(const char *mailbox)
 {
     if (!mailbox_valid(mailbox))
         return false;
+    if (g_str_is_ascii(mailbox)) /* which needs no tables */
+        return true;
     bool first = true; /* of the local part, of the domain, or of a label of it */
     for (const char *at = mailbox; *at; at = g_utf8_next_char(at)) {
         gunichar character = g_utf8_get_char(at);
@@ -150,15 +153,19 @@ size_t mailbox_path_length(const char *text, size_t length)
     return quoted ? 0 : at;
 }
 
-char *mailbox_key(const char *mailbox)
+/* Lower case of UTF-8 text; of the ASCII letters in anything else. */
+static char *lower(const char *text)
 {
-    g_autofree char *bare = *mailbox == '"' ? mailbox_bare(mailbox) : NULL;
-    const char *text = bare ? bare : mailbox;
-    /* Lower case of UTF-8 text; of the ASCII letters in anything else. */
     for (const char *at = text; *at; at++)
         if ((unsigned char)*at >= 128)
             return g_utf8_validate(text, -1, NULL) ? g_utf8_strdown(text, -1) : g_ascii_strdown(text, -1);
     return g_ascii_strdown(text, -1);
+}
+
+char *mailbox_key(const char *mailbox)
+{
+    g_autofree char *bare = *mailbox == '"' ? mailbox_bare(mailbox) : NULL;
+    return lower(bare ? bare : mailbox);
 }
 
 char *mailbox_base(const char *mailbox)
@@ -186,4 +193,47 @@ bool mailbox_same(const char *a, const char *b)
         return true;
     g_autofree char *key_a = mailbox_key(a), *key_b = mailbox_key(b);
     return strcmp(key_a, key_b) == 0;
+}
+
+/* ---- values ---- */
+
+Mailbox *mailbox_new(const char *text)
+{
+    if (!text)
+        return NULL;
+    Mailbox *mailbox = g_new0(Mailbox, 1);
+    mailbox->text = g_strdup(text);
+    mailbox->bare = *text == '"' ? mailbox_bare(text) : NULL;
+    if (!mailbox->bare)
+        mailbox->bare = mailbox->text;
+    mailbox->folded = lower(mailbox->bare);
+    char *sign = strrchr(mailbox->folded, '@');
+    if (sign) {
+        char *plain = mailbox->folded;
+        *sign = '\0';
+        mailbox->folded = g_strconcat(sign + 1, " ", plain, NULL);
+        g_free(plain);
+    }
+    mailbox->valid = mailbox_valid(text);
+    mailbox->legible = mailbox->valid && mailbox_legible(text);
+    return mailbox;
+}
+
+void mailbox_free(Mailbox *mailbox)
+{
+    if (!mailbox)
+        return;
+    if (mailbox->bare != mailbox->text)
+        g_free(mailbox->bare);
+    g_free(mailbox->text);
+    g_free(mailbox->folded);
+    g_free(mailbox);
+}
+
+bool mailbox_check(const Mailbox *mailbox, GError **error)
+{
+    if (mailbox->valid)
+        return true;
+    g_autofree char *shown = g_utf8_make_valid(mailbox->text, -1);
+    return fail(error, FAIL_NEVER, "\"%s\" is no e-mail address (local@domain)", shown);
 }

@@ -15,9 +15,36 @@
  *
  * This is wider than RFC 5321 at one place: dots may stand anywhere in the local part. Addresses such as foo..bar@,
  * foo.@ and .foo@ were given out by Japanese carriers, and their servers take mail for them.
+ *
+ * A text becomes a value once, at the door by which it comes in (REST, a page, the shell, a mail, an import), and is
+ * passed down as one. Who gets a value does not fold, check or copy the text again:
+ *
+ *   g_autoptr(Mailbox) address = mailbox_new("Jo.Doe@Example.COM");
+ *   mailbox_check(address, &error)         FAIL_NEVER: it says what is wrong with the text
+ *   member_look_up(store, list_id, ROLE_MEMBER, address, &member, &error)
+ *
+ * Each text has a value, also one that is no address: somebody may ask whether "jo" is a member. Two addresses are the
+ * same when their folded forms are; people, letters and logs see the text. A domain is folded as it is written, so
+ * "xn--..." and its letters are two.
  */
+#include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+typedef struct Mailbox {
+    char *text;   /* as it was given */
+    char *bare;   /* without quotes that it does not need (mailbox_bare()), as the store keeps it; may be `text` itself */
+    char *folded; /* "example.com jo.doe": equal for equal addresses; in byte order by domain, then local part */
+    bool valid;   /* mailbox_valid() */
+    bool legible; /* mailbox_legible() */
+} Mailbox;
+
+/* Return the value of a text; mailbox_free(). NULL for NULL. */
+Mailbox *mailbox_new(const char *text);
+void mailbox_free(Mailbox *mailbox);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Mailbox, mailbox_free)
+/* Is it valid? FAIL_NEVER: it is not. */
+bool mailbox_check(const Mailbox *mailbox, GError **error);
 
 #define MAILBOX_MAX 254 /* RFC 5321, 4.5.3.1.3: a path has 256 bytes, of which two are its angle brackets */
 

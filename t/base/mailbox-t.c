@@ -5,6 +5,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "t/addresses.h"
 #include "t/suite.h"
 
@@ -26,6 +27,47 @@ static void test_valid(void)
     g_autofree char *over = g_strconcat("a", fits, NULL);
     g_assert_true(mailbox_valid(fits));
     g_assert_false(mailbox_valid(over));
+}
+
+static void test_value(void)
+{
+    static const struct {
+        const char *text, *bare, *folded;
+        bool valid, legible;
+    } cases[] = {
+        {"Jo.Doe@Example.COM", "Jo.Doe@Example.COM", "example.com jo.doe", true, true},
+        {"J\303\234@\303\204.de", "J\303\234@\303\204.de", "\303\244.de j\303\274", true, true},
+        {"jo@XN--4CA.de", "jo@XN--4CA.de", "xn--4ca.de jo", true, true},
+        {"\"Foo..bar\"@x", "Foo..bar@x", "x foo..bar", true, true},
+        {"\"a @b\"@x", "\"a @b\"@x", "x \"a @b\"", true, true},
+        {"jo\342\200\213@x", "jo\342\200\213@x", "x jo\342\200\213", true, false},
+        {"Jo Doe@x", "Jo Doe@x", "x jo doe", false, false},
+        {"Jo", "Jo", "jo", false, false},
+        {"\"", "\"", "\"", false, false},
+        {"", "", "", false, false},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        GError *error = NULL;
+        g_autoptr(Mailbox) mailbox = mailbox_new(cases[i].text);
+        g_assert_cmpstr(mailbox->text, ==, cases[i].text);
+        g_assert_cmpstr(mailbox->bare, ==, cases[i].bare);
+        g_assert_cmpstr(mailbox->folded, ==, cases[i].folded);
+        g_assert_cmpint(mailbox->valid, ==, cases[i].valid);
+        g_assert_cmpint(mailbox->legible, ==, cases[i].legible);
+        g_assert_cmpint(mailbox_check(mailbox, &error), ==, cases[i].valid);
+        if (!cases[i].valid)
+            g_assert_error(error, FAIL, FAIL_NEVER);
+        g_clear_error(&error);
+    }
+    g_assert_null(mailbox_new(NULL));
+
+    GError *error = NULL;
+    g_autoptr(Mailbox) broken = mailbox_new("J\377@x");
+    g_assert_cmpstr(broken->folded, ==, "x j\377");
+    g_assert_false(mailbox_check(broken, &error));
+    g_assert_error(error, FAIL, FAIL_NEVER);
+    g_assert_true(g_utf8_validate(error->message, -1, NULL));
+    g_clear_error(&error);
 }
 
 static void test_domain(void)
@@ -112,6 +154,7 @@ SUITE("mailbox")
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mailbox/valid", test_valid);
+    g_test_add_func("/mailbox/value", test_value);
     g_test_add_func("/mailbox/domain", test_domain);
     g_test_add_func("/mailbox/bare", test_bare);
     g_test_add_func("/mailbox/base", test_base);
