@@ -197,6 +197,22 @@ bool mailbox_same(const char *a, const char *b)
 
 /* ---- values ---- */
 
+static char *fold(const char *bare)
+{
+    g_autofree char *key = lower(bare);
+    char *sign = strrchr(key, '@');
+    if (!sign)
+        return g_steal_pointer(&key);
+    *sign = '\0';
+    return g_strconcat(sign + 1, " ", key, NULL);
+}
+
+char *mailbox_folded(const char *text)
+{
+    g_autofree char *bare = *text == '"' ? mailbox_bare(text) : NULL;
+    return fold(bare ? bare : text);
+}
+
 Mailbox *mailbox_new(const char *text)
 {
     if (!text)
@@ -206,14 +222,7 @@ Mailbox *mailbox_new(const char *text)
     mailbox->bare = *text == '"' ? mailbox_bare(text) : NULL;
     if (!mailbox->bare)
         mailbox->bare = mailbox->text;
-    mailbox->folded = lower(mailbox->bare);
-    char *sign = strrchr(mailbox->folded, '@');
-    if (sign) {
-        char *plain = mailbox->folded;
-        *sign = '\0';
-        mailbox->folded = g_strconcat(sign + 1, " ", plain, NULL);
-        g_free(plain);
-    }
+    mailbox->folded = fold(mailbox->bare);
     mailbox->valid = mailbox_valid(text);
     mailbox->legible = mailbox->valid && mailbox_legible(text);
     return mailbox;

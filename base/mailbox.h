@@ -33,7 +33,7 @@
 
 typedef struct Mailbox {
     char *text;   /* as it was given */
-    char *bare;   /* without quotes that it does not need (mailbox_bare()), as the store keeps it; may be `text` itself */
+    char *bare;   /* without quotes that it does not need (mailbox_bare()), as the store keeps it; may be `text` */
     char *folded; /* "example.com jo.doe": equal for equal addresses; in byte order by domain, then local part */
     bool valid;   /* mailbox_valid() */
     bool legible; /* mailbox_legible() */
@@ -43,6 +43,9 @@ typedef struct Mailbox {
 Mailbox *mailbox_new(const char *text);
 void mailbox_free(Mailbox *mailbox);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Mailbox, mailbox_free)
+/* Return the folded form alone, g_free(), for a place in the order of addresses: "@Example.org" gives "example.org ",
+ * before all that are in the domain. */
+char *mailbox_folded(const char *text);
 /* Is it valid? FAIL_NEVER: it is not. */
 bool mailbox_check(const Mailbox *mailbox, GError **error);
 

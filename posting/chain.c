@@ -280,10 +280,10 @@ static bool find_author(const Post *post, char **author, GError **error)
                   strstr(post->authenticity->results, "dmarc=fail");
     if (!readable || authors->len != 1 || failed)
         return true;
-    const Address *from = authors->pdata[0];
+    g_autoptr(Mailbox) from = mailbox_new(((const Address *)authors->pdata[0])->mailbox);
     for (int at = 0; at < 2 && !*author; at++) {
         Member *found;
-        if (!post_find_member(post, at == 0 ? ROLE_OWNER : ROLE_MODERATOR, from->mailbox, &found, error))
+        if (!post_find_member(post, at == 0 ? ROLE_OWNER : ROLE_MODERATOR, from, &found, error))
             return false;
         g_autoptr(Member) member = found;
         if (member)

@@ -110,15 +110,16 @@ void post_add_person(Message *message, const char *name, const char *person)
 }
 
 /* The number of senders is small, so each is compared with each. */
-static void add_sender(GPtrArray *senders, const char *mailbox)
+static void add_sender(GPtrArray *senders, const char *text)
 {
+    g_autoptr(Mailbox) mailbox = mailbox_new(text);
     for (unsigned at = 0; at < senders->len; at++)
-        if (address_same(senders->pdata[at], mailbox))
+        if (strcmp(((const Mailbox *)senders->pdata[at])->folded, mailbox->folded) == 0)
             return;
-    g_ptr_array_add(senders, g_strdup(mailbox));
+    g_ptr_array_add(senders, g_steal_pointer(&mailbox));
 }
 
-bool post_find_member(const Post *post, Role role, const char *address, Member **member, GError **error)
+bool post_find_member(const Post *post, Role role, const Mailbox *address, Member **member, GError **error)
 {
     g_autoptr(GError) fault = NULL;
     *member = member_find(post->store, post->list->list_id, role, address, &fault);
@@ -139,7 +140,7 @@ static void add_senders(Post *post, const char *name)
 const GPtrArray *post_senders(Post *post)
 {
     if (!post->senders) {
-        post->senders = g_ptr_array_new_with_free_func(g_free);
+        post->senders = g_ptr_array_new_with_free_func((GDestroyNotify)mailbox_free);
         add_senders(post, "From");
         g_autofree char *sender = post->sender ? mailbox_bare(post->sender) : NULL;
         if (sender)
@@ -150,10 +151,15 @@ const GPtrArray *post_senders(Post *post)
     return post->senders;
 }
 
-const char *post_poster(Post *post)
+const char *post_first_sender(Post *post)
 {
     const GPtrArray *senders = post_senders(post);
-    return post->member ? post->member : senders->len > 0 ? senders->pdata[0] : NULL;
+    return senders->len > 0 ? ((const Mailbox *)senders->pdata[0])->text : NULL;
+}
+
+const char *post_poster(Post *post)
+{
+    return post->member ? post->member : post_first_sender(post);
 }
 
 const GPtrArray *post_destinations(Post *post)

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/mailbox.h"
 #include "mail/auth/dkim_keys.h"
 #include "mail/auth/names.h"
 #include "mail/copy.h"
@@ -131,12 +132,14 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Post, post_clear)
 
 /* Find the member of the post's list with that address and role; member_free(). *member is NULL when there is none, and
  * when the address is not valid. False: the store failed. */
-bool post_find_member(const Post *post, Role role, const char *address, Member **member, GError **error);
+bool post_find_member(const Post *post, Role role, const Mailbox *address, Member **member, GError **error);
 
-/* Return the mailboxes (char *) that may have sent the post, each once, in this order: From, envelope sender, Reply-To,
- * Sender. The array is the Post's, and made at the first call. */
+/* Return the mailboxes (Mailbox *) that may have sent the post, each once, in this order: From, envelope sender,
+ * Reply-To, Sender. The array is the Post's, and made at the first call. */
 const GPtrArray *post_senders(Post *post);
-/* Return the poster's address, borrowed: the member, else the first of the senders; NULL when there is none. */
+/* Return the text of the first of them, borrowed; NULL when there is none. */
+const char *post_first_sender(Post *post);
+/* Return the poster's address, borrowed: the member, else the first sender; NULL when there is none. */
 const char *post_poster(Post *post);
 
 /* Return the addresses (of Address) in To, Cc, Resent-To and Resent-Cc, up to ADDRESS_LIST_MAX. The array is the

@@ -82,7 +82,8 @@ bool list_reader_is_member(ListReader *reader, const char *list_id, const char *
     g_autoptr(List) list = find_role(role, &found, error) ? list_by_id(reader->store, list_id, error) : NULL;
     if (!list)
         return false;
-    g_autoptr(Member) member = member_find(reader->store, list_id, found, address, &fault);
+    g_autoptr(Mailbox) mailbox = mailbox_new(address);
+    g_autoptr(Member) member = member_find(reader->store, list_id, found, mailbox, &fault);
     *is = member != NULL;
     return member || fail_unless(error, FAIL_MISSING, &fault);
 }

@@ -24,6 +24,9 @@ void row_read_fields(Query *query, int first, const RowField *fields, size_t cou
         case ROW_BLOB:
             *(GBytes **)field = query_blob(query, column);
             break;
+        case ROW_MAILBOX:
+            *(Mailbox **)field = mailbox_new(query_text(query, column));
+            break;
         }
     }
 }
@@ -36,6 +39,8 @@ void row_clear_fields(const RowField *fields, size_t count, void *row)
             g_clear_pointer((char **)field, g_free);
         else if (fields[i].type == ROW_BLOB)
             g_clear_pointer((GBytes **)field, g_bytes_unref);
+        else if (fields[i].type == ROW_MAILBOX)
+            g_clear_pointer((Mailbox **)field, mailbox_free);
     }
 }
 

@@ -10,6 +10,7 @@
  */
 #include <stddef.h>
 
+#include "base/mailbox.h"
 #include "store/store_internal.h"
 
 typedef enum RowType {
@@ -18,6 +19,7 @@ typedef enum RowType {
     ROW_CHOICE,  /* int or an enum; -1 for NULL */
     ROW_FLAG,    /* bool */
     ROW_BLOB,    /* GBytes *, owned; empty for NULL */
+    ROW_MAILBOX, /* const Mailbox *, owned; NULL for NULL */
 } RowType;
 
 typedef struct RowField {
@@ -30,7 +32,8 @@ typedef struct RowField {
 #define ROW(struct_, field_)                                                                        \
     {                                                                                               \
         _Generic(((struct_ *)0)->field_, char *: ROW_TEXT, int64_t: ROW_INTEGER, int: ROW_CHOICE, \
-                 unsigned: ROW_CHOICE, bool: ROW_FLAG, GBytes *: ROW_BLOB), offsetof(struct_, field_) \
+                 unsigned: ROW_CHOICE, bool: ROW_FLAG, GBytes *: ROW_BLOB, const Mailbox *: ROW_MAILBOX), \
+            offsetof(struct_, field_) \
     }
 
 /* Fill the fields of *row from the query's row, beginning with the column first (from 0). Texts are copied; what the

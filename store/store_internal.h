@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mailbox.h"
 #include "store/query.h"
 #include "store/store.h"
 
@@ -119,8 +120,8 @@ bool list_scope(Store *store, const char *list_id, int64_t *scope, GError **erro
  * before, and end after, each change that may alter a delivery mode, in its transaction. Begin notes that a last digest
  * may be owed, for each list (or for list_id alone, if not NULL) where posts wait and the person behind email gets
  * digests; end drops these notes for lists where the person still gets them. */
-bool digest_leaving_begin(Store *store, const char *list_id, const char *email, GError **error);
-bool digest_leaving_end(Store *store, const char *email, GError **error);
+bool digest_leaving_begin(Store *store, const char *list_id, const Mailbox *address, GError **error);
+bool digest_leaving_end(Store *store, const Mailbox *address, GError **error);
 /* The same for all lists of the person with this key. */
 bool digest_person_leaving_begin(Store *store, int64_t person, GError **error);
 bool digest_person_leaving_end(Store *store, int64_t person, GError **error);

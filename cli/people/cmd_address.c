@@ -64,7 +64,8 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
 static int run_show(Site *site, int argc, char **argv, GError **error)
 {
     Store *store = site_store(site, false, error);
-    g_autoptr(KnownAddress) address = store ? address_find(store, argv[0], error) : NULL;
+    g_autoptr(Mailbox) named = mailbox_new(argv[0]);
+    g_autoptr(KnownAddress) address = store ? address_find(store, named, error) : NULL;
     if (!address)
         return TOOL_LATER;
     json_t *row = address_row(address);
@@ -79,7 +80,7 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
 /* ---- verbs that take addresses ---- */
 
 typedef struct EachVerb {
-    bool (*verb)(Work *work, const char *address, GError **error);
+    bool (*verb)(Work *work, const Mailbox *address, GError **error);
     const char *past;
 } EachVerb;
 
@@ -91,10 +92,11 @@ static int run_each(Site *site, const void *kind, char **argv, GError **error)
     WorkPlace place;
     for (; *argv; argv++) {
         g_autoptr(GError) refusal = NULL;
+        g_autoptr(Mailbox) address = mailbox_new(*argv);
         g_autoptr(Work) work = work_place_begin(&place, site, error);
         if (!work)
             return TOOL_LATER;
-        if (each->verb(work, *argv, &refusal) && work_commit(work, NULL, &refusal)) {
+        if (each->verb(work, address, &refusal) && work_commit(work, NULL, &refusal)) {
             printf("%s is %s\n", *argv, each->past);
             continue;
         }
@@ -104,18 +106,18 @@ static int run_each(Site *site, const void *kind, char **argv, GError **error)
     return worst;
 }
 
-static bool verify(Work *work, const char *address, GError **error)
+static bool verify(Work *work, const Mailbox *address, GError **error)
 {
     return people_verify(work, address, true, error);
 }
 
-static bool unverify(Work *work, const char *address, GError **error)
+static bool unverify(Work *work, const Mailbox *address, GError **error)
 {
     return people_verify(work, address, false, error);
 }
 
 /* Known from now on: of the user that --user names, or of nobody. */
-static bool add(Work *work, const char *address, GError **error)
+static bool add(Work *work, const Mailbox *address, GError **error)
 {
     g_autoptr(KnownAddress) there = NULL;
     if (!user_option)
@@ -123,7 +125,8 @@ static bool add(Work *work, const char *address, GError **error)
     if (!address_look_up(work_store(work), address, &there, error))
         return false;
     if (there)
-        return fail(error, FAIL_NEVER, "%s is known already; listrunner address link gives it to a user", address);
+        return fail(error, FAIL_NEVER, "%s is known already; listrunner address link gives it to a user",
+                    address->text);
     return people_link(work, user_option, address, NULL, false, error);
 }
 
@@ -131,9 +134,10 @@ static int run_link(Site *site, int argc, char **argv, GError **error)
 {
     for (char **address = argv + 1; *address; address++) {
         WorkPlace place;
+        g_autoptr(Mailbox) given = mailbox_new(*address);
         g_autoptr(Work) work = work_place_begin(&place, site, error);
         if (!work || !own_address_check_person(work, *address, error) ||
-            !user_link_address(work_store(work), argv[0], *address, error) || !work_commit(work, NULL, error))
+            !user_link_address(work_store(work), argv[0], given, error) || !work_commit(work, NULL, error))
             return TOOL_LATER;
         printf("%s belongs to %s\n", *address, argv[0]);
     }
@@ -147,7 +151,8 @@ static int run_set(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
     g_autoptr(Work) work = work_place_begin(&place, site, error);
-    g_autoptr(KnownAddress) address = work ? address_find(work_store(work), argv[0], error) : NULL;
+    g_autoptr(Mailbox) named = mailbox_new(argv[0]);
+    g_autoptr(KnownAddress) address = work ? address_find(work_store(work), named, error) : NULL;
     if (!address)
         return TOOL_LATER;
     Preferences preferences = address->preferences;
@@ -161,7 +166,7 @@ static int run_set(Site *site, int argc, char **argv, GError **error)
         bool is_name = strcmp(name, "display_name") == 0;
         if (!known && !is_name)
             fail(error, FAIL_NEVER, "an address has no \"%s\"; there are: display_name, " PREFERENCE_NAMES, name);
-        if ((!known && !is_name) || (is_name && !people_name_address(work, argv[0], value, error)))
+        if ((!known && !is_name) || (is_name && !people_name_address(work, named, value, error)))
             return TOOL_LATER;
     }
     return people_set_preferences(work, PREFERENCES_OF_ADDRESS, argv[0], &preferences, error) &&
@@ -189,7 +194,8 @@ static int run_change(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
     g_auto(Subscription) made = {0};
-    AddressChange change = {argv[0], argv[1], true, !ask};
+    g_autoptr(Mailbox) from = mailbox_new(argv[0]), to = mailbox_new(argv[1]);
+    AddressChange change = {from, to, true, !ask};
     g_autoptr(Work) work = work_place_begin_spooled(&place, site, error);
     g_autoptr(List) list = work ? speaking_list(place.store, argv[0], error) : NULL;
     if (!list || !change_address_ask(work, list, &change, &made, error) || !work_commit(work, place.spool, error))

@@ -71,7 +71,8 @@ static int add_one(WorkPlace *place, Site *site, const List *list, Role role, co
     g_autofree char *address = NULL, *name = NULL;
     g_autoptr(Work) work = work_new(place->store, &place->site, &place->actor);
     bool one = member_line_mailbox(text, &address, &name, &refusal);
-    const RosterEntry entry = {.role = role, .address = address, .name = display_name ? display_name : name};
+    g_autoptr(Mailbox) mailbox = mailbox_new(address);
+    const RosterEntry entry = {.role = role, .address = mailbox, .name = display_name ? display_name : name};
     if (!one || !work_begin(work, &refusal) || !roster_add(work, list->list_id, &entry, &refusal) ||
         !work_place_commit(place, site, work, &refusal)) {
         if (!g_error_matches(refusal, FAIL, FAIL_EXISTS) && !g_error_matches(refusal, FAIL, FAIL_NEVER)) {
@@ -115,7 +116,8 @@ static int invite_one(WorkPlace *place, const List *list, const char *text, GErr
         return TOOL_USAGE;
     }
     g_autoptr(Work) work = work_place_unit(place, error);
-    Joiner joiner = {.address = address, .name = name, .facts = FACT_APPROVED | FACT_INVITED};
+    g_autoptr(Mailbox) mailbox = mailbox_new(address);
+    Joiner joiner = {.address = mailbox, .name = name, .facts = FACT_APPROVED | FACT_INVITED};
     if (!work || !join_ask(work, list, &joiner, &made, error) || !work_commit(work, place->spool, error))
         return TOOL_LATER;
     if (made.result == SUBSCRIPTION_ASKED_PERSON) {
@@ -161,8 +163,9 @@ static int run_remove(Site *site, int argc, char **argv, GError **error)
     int worst = TOOL_OK;
     for (int i = 1; i < argc; i++) {
         g_autoptr(GError) refusal = NULL;
+        g_autoptr(Mailbox) address = mailbox_new(argv[i]);
         g_autoptr(Work) work = work_place_unit(&place, &refusal);
-        if (work && roster_remove(work, list->list_id, role, argv[i], &refusal) &&
+        if (work && roster_remove(work, list->list_id, role, address, &refusal) &&
             work_place_commit(&place, site, work, &refusal)) {
             printf("%s is no longer %s of %s\n", argv[i], role_text(role), list->posting_address);
             continue;
@@ -235,7 +238,8 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
     Vacation away;
     g_auto(TopicChoice) choice = {0};
     g_autoptr(List) list = find(site, argv[0], &role, &store, error);
-    g_autoptr(Member) member = list ? member_find(store, list->list_id, role, argv[1], error) : NULL;
+    g_autoptr(Mailbox) address = mailbox_new(argv[1]);
+    g_autoptr(Member) member = list ? member_find(store, list->list_id, role, address, error) : NULL;
     g_auto(GStrv) sources = member ? source_of_member(store, member->id, error) : NULL;
     if (!sources || !vacation_find(store, member->id, &away, error) || !topic_read(store, member->id, &choice, error))
         return TOOL_LATER;
@@ -302,7 +306,8 @@ static int run_set(Site *site, int argc, char **argv, GError **error)
         return command_usage(error, "say what to change, such as --delivery-mode=mime_digests");
     g_autoptr(List) list = find_place(site, argv[0], &role, &place, error);
     g_autoptr(Work) work = list ? work_place_unit(&place, error) : NULL;
-    g_autoptr(Member) member = work ? member_find(work_store(work), list->list_id, role, argv[1], error) : NULL;
+    g_autoptr(Mailbox) address = mailbox_new(argv[1]);
+    g_autoptr(Member) member = work ? member_find(work_store(work), list->list_id, role, address, error) : NULL;
     if (!member)
         return TOOL_LATER;
     Preferences own = member->own;
@@ -323,7 +328,7 @@ static int run_set(Site *site, int argc, char **argv, GError **error)
         (nonmatching && !option_read(&more, "nonmatching", nonmatching, error)))
         return TOOL_LATER;
     return people_set_preferences(work, PREFERENCES_OF_MEMBER, member->id, &own, error) &&
-                   options_set(work, list, role, member->address, &more, error) &&
+                   options_set(work, list, role, address, &more, error) &&
                    (!moderation || people_set_moderation(work, member, action, error)) &&
                    work_place_commit(&place, site, work, error)
                ? TOOL_OK

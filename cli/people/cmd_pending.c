@@ -19,9 +19,9 @@ static json_t *row_of(const Pending *pending)
 {
     return json_pack("{sI ss so so ss so so so sI}", "number", (json_int_t)pending->number, "kind",
                      pending_kind_text(pending->kind), "list", listing_text(pending->list_id), "address",
-                     listing_text(pending->address), "waits_for", pending_waits_for_text(pending->waits_for), "name",
-                     listing_text(pending->display_name), "asked_at", listing_time(pending->asked_at), "expires_at",
-                     listing_time(pending->expires_at), "age",
+                     listing_text(pending->address->text), "waits_for", pending_waits_for_text(pending->waits_for),
+                     "name", listing_text(pending->display_name), "asked_at", listing_time(pending->asked_at),
+                     "expires_at", listing_time(pending->expires_at), "age",
                      (json_int_t)((clock_now() - pending->made_at) / CLOCK_SECOND));
 }
 

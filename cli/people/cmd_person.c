@@ -216,7 +216,8 @@ static int run_find(Site *site, int argc, char **argv, GError **error)
     if (!spool)
         return TOOL_LATER;
     g_autoptr(Listing) listing = hunt.listing = open_listing();
-    if (!mention_each(store, argv[0], UINT_MAX, take_mention, &hunt, error) || !hunt_queues(&hunt, spool, error) ||
+    g_autoptr(Mailbox) address = mailbox_new(argv[0]);
+    if (!mention_each(store, address, UINT_MAX, take_mention, &hunt, error) || !hunt_queues(&hunt, spool, error) ||
         !hunt_archives(&hunt, config, false, error) || !hunt_refused(&hunt, config, false, error) ||
         !hunt_trail(&hunt, config, error))
         return TOOL_LATER;
@@ -238,7 +239,7 @@ static char *make_pseudonym(Store *store, const char *address, GError **error)
 }
 
 /* A user with other addresses stays. */
-static bool forget(Work *work, const char *address, GError **error)
+static bool forget(Work *work, const Mailbox *address, GError **error)
 {
     KnownAddress *found;
     Store *store = work_store(work);
@@ -249,7 +250,7 @@ static bool forget(Work *work, const char *address, GError **error)
     if (user && !user_owns_place(store, known->user_id, &owns, error))
         return false;
     if (owns)
-        return fail(error, FAIL_NEVER, "%s owns the site or a domain of it; take that away first", address);
+        return fail(error, FAIL_NEVER, "%s owns the site or a domain of it; take that away first", address->text);
     g_autoptr(GPtrArray) all = user ? address_page(store, known->user_id, NULL, 0, 2, error) : NULL;
     return (!user || all) && people_forget(work, all && all->len == 1 ? known->user_id : "", address, error);
 }
@@ -257,7 +258,7 @@ static bool forget(Work *work, const char *address, GError **error)
 /* One transaction. */
 static bool replace_stored(Hunt *hunt, Work *work, GError **error)
 {
-    const char *address = hunt->names.address;
+    g_autoptr(Mailbox) address = mailbox_new(hunt->names.address);
     g_autoptr(GPtrArray) changes = hunt->changes = g_ptr_array_new_with_free_func((GDestroyNotify)change_free);
     bool done = forget(work, address, error) &&
                 mention_each(work_store(work), address, 1u << MENTION_MESSAGE | 1u << MENTION_WORDS, take_mention, hunt,
@@ -303,7 +304,8 @@ static int run_replace(Site *site, int argc, char **argv, GError **error)
     Store *store = site_store(site, false, error);
     Spool *spool = store ? site_spool(site, error) : NULL;
     g_autoptr(Listing) listing = hunt.listing = open_listing();
-    return spool && mention_each(store, argv[0], 1u << MENTION_KEPT | 1u << MENTION_TEXT, take_mention, &hunt, error) &&
+    g_autoptr(Mailbox) address = mailbox_new(argv[0]);
+    return spool && mention_each(store, address, 1u << MENTION_KEPT | 1u << MENTION_TEXT, take_mention, &hunt, error) &&
                    hunt_queues(&hunt, spool, error) && hunt_trail(&hunt, config, error)
                ? TOOL_OK
                : TOOL_LATER;

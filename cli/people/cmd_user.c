@@ -88,8 +88,9 @@ static int run_create(Site *site, int argc, char **argv, GError **error)
     PersonChange about = PERSON_STAYS;
     char id[STORE_ID_SIZE];
     about.display_name = display_name;
+    g_autoptr(Mailbox) address = mailbox_new(argv[0]);
     g_autoptr(Work) work = work_place_begin(&place, site, error);
-    if (!work || !people_create(work, argv[0], &about, id, error) || !work_commit(work, NULL, error))
+    if (!work || !people_create(work, address, &about, id, error) || !work_commit(work, NULL, error))
         return TOOL_LATER;
     puts(id);
     return TOOL_OK;
@@ -119,7 +120,8 @@ static bool set_one(Work *work, const User *user, const char *text, Preferences 
     if (strcmp(name, "preferred_address") != 0)
         return fail(error, FAIL_NEVER, "a user has no \"%s\"; there are: display_name, server_owner, "
                     "preferred_address, " PREFERENCE_NAMES, name);
-    return people_prefer(work, user->id, *value ? value : NULL, error);
+    g_autoptr(Mailbox) address = mailbox_new(*value ? value : NULL);
+    return people_prefer(work, user->id, address, error);
 }
 
 /* All or nothing. */

@@ -40,7 +40,8 @@ bool autorespond(Work *work, const List *list, const AutorespondMail *mail, GErr
     if (!allowed)
         return true;
     const char *text = *(char *const *)((const char *)list->settings + settings[mail->to].text);
-    g_autofree char *language = letter_language(work, list, mail->sender);
+    g_autoptr(Mailbox) reader = mailbox_new(mail->sender);
+    g_autofree char *language = letter_language(work, list, reader);
     g_autofree char *filled = text && *text ? letter_fill(work, list, text, NULL)
                                             : letter_sentence(work, list, language, "autoresponse_text", NULL);
     g_autofree char *subject = template_brief(mail->subject && *mail->subject ? mail->subject : "-");

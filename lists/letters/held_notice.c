@@ -58,7 +58,8 @@ bool held_ask_sender(Work *work, const List *list, const Held *held, GError **er
     /* If somebody else sent the post, the letter repeats none of its words. */
     bool own = address_same(held->sender, meta_string(post, KEY_SENDER, ""));
     g_autofree char *subject = brief(own ? held->subject : NULL);
-    g_autofree char *language = letter_language(work, list, held->sender);
+    g_autoptr(Mailbox) reader = mailbox_new(held->sender);
+    g_autofree char *language = letter_language(work, list, reader);
     g_autofree char *page = letter_page(work, list, language, "confirm", token);
     const TemplateValue values[] = {
         {"address", held->sender}, {"subject", subject}, {"token", token}, {"confirm_email", back.address},
@@ -228,7 +229,7 @@ static bool add_request(const Pending *request, void *data)
     g_autofree char *when = clock_rfc5322(request->made_at);
     g_string_append_printf(requests->text, "%s    r%" G_GINT64_FORMAT "  %s  %s\n        %s\n",
                            requests->text->len ? "\n" : "", request->number, pending_kind_text(request->kind),
-                           request->address, when);
+                           request->address->text, when);
     return true;
 }
 

@@ -61,7 +61,8 @@ static char *person_name(const Work *work, const List *list, const char *to, con
         return NULL;
     if (!to || g_ascii_strcasecmp(to, address) != 0)
         return letter_member_name(work, list, address);
-    g_autoptr(KnownAddress) known = address_find(work_store(work), address, NULL);
+    g_autoptr(Mailbox) mailbox = mailbox_new(address);
+    g_autoptr(KnownAddress) known = address_find(work_store(work), mailbox, NULL);
     return g_strdup(known ? known->display_name : "");
 }
 
@@ -170,7 +171,7 @@ char *letter_text(const Work *work, const List *list, const char *language, cons
     return g_strconcat(file, "\n\n", set, NULL);
 }
 
-bool letter_is_worded_below(Work *work, const List *list, const char *address, const char *template, bool *worded,
+bool letter_is_worded_below(Work *work, const List *list, const Mailbox *address, const char *template, bool *worded,
                             GError **error)
 {
     g_autofree char *language = letter_language(work, list, address);
@@ -183,12 +184,12 @@ bool letter_is_worded_below(Work *work, const List *list, const char *address, c
     return true;
 }
 
-char *letter_language(const Work *work, const List *list, const char *address)
+char *letter_language(const Work *work, const List *list, const Mailbox *address)
 {
     char *language = NULL;
     g_autoptr(GError) error = NULL;
     if (!address_language(work_store(work), list ? list->list_id : NULL, address, &language, &error))
-        log_warn("the language of <%s> is not known: %s", address, error->message);
+        log_warn("the language of <%s> is not known: %s", address->text, error->message);
     return language ? language : g_strdup(list ? list->settings->preferred_language : LANGUAGE_DEFAULT);
 }
 
@@ -219,9 +220,10 @@ static bool make_text(const Work *work, const List *list, const ListLetter *lett
     static const char *const reasons[] = {"reasons", "reason", "items", "data", "why", "outcome", NULL};
     g_autoptr(GError) why = NULL;
     const char *to = letter->recipients ? NULL : letter->to;
+    g_autoptr(Mailbox) reader = mailbox_new(letter->language ? NULL : to);
     *text = NULL;
     g_autofree char *language = letter->language ? g_strdup(letter->language)
-                                : to             ? letter_language(work, words_of(list, letter->template), to)
+                                : to             ? letter_language(work, words_of(list, letter->template), reader)
                                                  : g_strdup(list->settings->preferred_language);
     g_autofree char *template = letter_text(work, list, language, letter->template, &why);
     if (!template && !g_error_matches(why, FAIL, FAIL_MISSING))
@@ -448,20 +450,19 @@ static bool sign_in_allowed(Work *work, const List *list, const LetterAsking *as
     const char *host = work_actor(work)->host;
     if (!session_link_lives(work_store(work), asking->address, work_now(work), &lives, error))
         return false;
-    LetterLimit limits[LIMITS_MAX] = {
-        {.kind = ACCOUNT_SIGN_IN,
-         .who = mailbox_base(asking->address),
-         .most = lives ? SIGN_INS_AN_HOUR : INT64_MAX,
-         .quiet = true},
-        {.kind = ACCOUNT_SIGN_IN_ALL,
-         .who = ip_network(host ? host : "-"),
-         .most = host && !asking->runs_lists ? work_site(work)->letters_per_host : 0,
-         .quiet = true},
-        {.kind = ACCOUNT_SIGN_IN_ALL,
-         .who = g_strdup(ACCOUNT_OF_SITE),
-         .most = asking->runs_lists ? 0 : work_site(work)->form_letters,
-         .quiet = true}};
-    bool done = count_letter(work, list, asking->address, limits, allowed, error);
+    LetterLimit limits[LIMITS_MAX] = {{.kind = ACCOUNT_SIGN_IN,
+                                       .who = mailbox_base(asking->address->text),
+                                       .most = lives ? SIGN_INS_AN_HOUR : INT64_MAX,
+                                       .quiet = true},
+                                      {.kind = ACCOUNT_SIGN_IN_ALL,
+                                       .who = ip_network(host ? host : "-"),
+                                       .most = host && !asking->runs_lists ? work_site(work)->letters_per_host : 0,
+                                       .quiet = true},
+                                      {.kind = ACCOUNT_SIGN_IN_ALL,
+                                       .who = g_strdup(ACCOUNT_OF_SITE),
+                                       .most = asking->runs_lists ? 0 : work_site(work)->form_letters,
+                                       .quiet = true}};
+    bool done = count_letter(work, list, asking->address->text, limits, allowed, error);
     limits_clear(limits);
     return done;
 }
@@ -476,12 +477,12 @@ bool letter_asking_allowed(Work *work, const List *list, const LetterAsking *ask
     if (form && !asking->of_member) /* letter_form_allowed() has counted it */
         return true;
     int64_t most = work_site(work)->answers_a_day, most_of_kind = asking->of_site ? MIN(most, SITE_ASKS_A_DAY) : most;
-    g_autofree char *base = mailbox_base(asking->address);
+    g_autofree char *base = mailbox_base(asking->address->text);
     /* A person who is signed in on the pages may come from any network. */
     g_autofree char *network = actor->host && actor->door != DOOR_PAGE ? ip_network(actor->host) : NULL;
     /* There is no end of addresses with a detail that lead to one mailbox: what is asked from one proves least. */
-    bool own = actor->address && mailbox_same(actor->address, asking->address) &&
-               (asking->of_member || !mailbox_has_detail(asking->address));
+    bool own = actor->address && mailbox_same(actor->address, asking->address->text) &&
+               (asking->of_member || !mailbox_has_detail(asking->address->text));
     bool other = actor->door == DOOR_MAIL && !asking->vouched && !own;
     /* Requests for an own address are counted apart from requests that come from elsewhere and only say that the
      * address is theirs. */
@@ -504,7 +505,7 @@ bool letter_asking_allowed(Work *work, const List *list, const LetterAsking *ask
          .who = g_strdup_printf("all %s %s", asking->kind, base),
          .most = joins ? JOIN_NETWORKS * most : 0,
          .told = true}};
-    bool done = count_letter(work, list, asking->address, limits, allowed, error);
+    bool done = count_letter(work, list, asking->address->text, limits, allowed, error);
     limits_clear(limits);
     return done;
 }

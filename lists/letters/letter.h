@@ -16,6 +16,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "base/mailbox.h"
 #include "lists/work.h"
 #include "mail/loop_mark.h"
 #include "mail/text/notice.h"
@@ -70,7 +71,7 @@ char *letter_member_name(const Work *work, const List *list, const char *address
 
 /* Set *worded to whether a letter of this template to this address has a text that was set for the list or for its
  * domain. It is false for a text that was set for the site, and for a file. */
-bool letter_is_worded_below(Work *work, const List *list, const char *address, const char *template, bool *worded,
+bool letter_is_worded_below(Work *work, const List *list, const Mailbox *address, const char *template, bool *worded,
                             GError **error);
 
 /* Are there letters in this language, of the site or of the installation? */
@@ -78,7 +79,7 @@ bool letter_speaks(const WorkSite *site, const char *language);
 
 /* Return the language in which an address is written to about a list; g_free(). With list NULL the letter is about the
  * site, and what those who run lists have set for a member does not count. */
-char *letter_language(const Work *work, const List *list, const char *address);
+char *letter_language(const Work *work, const List *list, const Mailbox *address);
 
 /* Set *allowed to whether one more answer may go today to an address that has not proved to be the sender's. Call it
  * once before each such answer, since it counts the answer, for the mailbox and for the network that the mail came
@@ -88,7 +89,7 @@ bool letter_allowed(Work *work, const List *list, const char *address, bool *all
 
 /* A letter that asks an address to confirm. */
 typedef struct LetterAsking {
-    const char *address;
+    const Mailbox *address;
     const char *kind; /* what is asked for: "join", "leave", ... */
     bool of_site;     /* the answer concerns all lists, so the letters of all lists are one count, and few */
     bool of_member;   /* only a member gets such a letter, so that strangers cannot cause many */

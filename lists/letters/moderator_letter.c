@@ -26,7 +26,8 @@ static bool write_to(Work *work, const List *list, const ModeratorLetter *letter
             return false;
         token_return_make(work, list, token, &back);
     }
-    g_autofree char *language = letter_language(work, list, moderator), *bounces = list_address(list, "bounces");
+    g_autoptr(Mailbox) reader = mailbox_new(moderator);
+    g_autofree char *language = letter_language(work, list, reader), *bounces = list_address(list, "bounces");
     g_autofree char *days = g_strdup_printf("%" G_GINT64_FORMAT, work_site(work)->moderator_request_life / DAY);
     g_autofree char *attached = letter->attached ? letter_sentence(work, list, language, letter->attached, NULL)
                                                  : g_strdup("");

@@ -27,11 +27,12 @@ bool domain_make_owners(Work *work, const char *mail_host, const char *const *ow
     for (; *owners; owners++) {
         char id[STORE_ID_SIZE];
         g_autoptr(GError) missing = NULL;
+        g_autoptr(Mailbox) address = mailbox_new(*owners);
         g_autoptr(User) user = user_find(store, *owners, &missing);
         if (user)
             memcpy(id, user->id, STORE_ID_SIZE);
         else if (!fail_unless(error, FAIL_MISSING, &missing) || !own_address_check_person(work, *owners, error) ||
-                 !user_create(store, *owners, NULL, id, error))
+                 !user_create(store, address, NULL, id, error))
             return false;
         if (!domain_add_owner(store, mail_host, id, error))
             return false;

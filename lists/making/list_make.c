@@ -129,7 +129,8 @@ List *list_make(Work *work, const NewList *new, GError **error)
         return NULL;
     for (const char *const *owner = new->owners; owner && *owner; owner++) {
         g_autoptr(GError) refusal = NULL;
-        if (!roster_add(work, made->list_id, &(RosterEntry){.role = ROLE_OWNER, .address = *owner}, &refusal) &&
+        g_autoptr(Mailbox) address = mailbox_new(*owner);
+        if (!roster_add(work, made->list_id, &(RosterEntry){.role = ROLE_OWNER, .address = address}, &refusal) &&
             !g_error_matches(refusal, FAIL, FAIL_EXISTS)) {
             g_propagate_prefixed_error(error, g_steal_pointer(&refusal), "owner: ");
             return NULL;
@@ -205,17 +206,15 @@ static bool copy_member(Work *work, const Member *member, const char *to, uint64
         work_log(work, to, "%s=<%s> result=not-copied (%s)", role_text(member->role), member->address, why);
         return true;
     }
-    const RosterEntry entry = {.role = member->role,
-                               .address = member->address,
-                               .own = &member->own,
-                               .as_user = member->as_user,
-                               .counted = true};
+    g_autoptr(Mailbox) address = mailbox_new(member->address);
+    const RosterEntry entry = {
+        .role = member->role, .address = address, .own = &member->own, .as_user = member->as_user, .counted = true};
     ++*number;
     return roster_add(work, to, &entry, error) &&
            (!member->as_user || preferences_are_unset(&member->own) ||
-            member_set_preferences(store, to, member->role, member->address, &member->own, error)) &&
+            member_set_preferences(store, to, member->role, address, &member->own, error)) &&
            (member->moderation_action == ACTION_UNSET ||
-            member_set_moderation(store, to, member->role, member->address, member->moderation_action, error));
+            member_set_moderation(store, to, member->role, address, member->moderation_action, error));
 }
 
 static bool copy_members(Work *work, const char *from, const char *to, unsigned roles, GError **error)

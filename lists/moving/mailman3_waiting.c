@@ -232,9 +232,10 @@ static bool put_request(Mailman3 *from, const Pended *pended, bool joins, GError
     const char *mode_word = json_string_value(json_object_get(state, "delivery_mode"));
     const char *status_word = json_string_value(json_object_get(state, "delivery_status"));
     const json_t *wish = json_object_get(state, "send_welcome_message");
+    g_autoptr(Mailbox) address = mailbox_new(email);
     const Pending request = {.kind = joins ? PENDING_JOIN : PENDING_LEAVE,
                              .list_id = (char *)list_id,
-                             .address = (char *)email,
+                             .address = address,
                              .display_name = (char *)(name && *name ? name : NULL),
                              .facts = facts_of(state, joins, of_moderator),
                              .way = joins ? 0 : (int)LEAVE_BY_MAIL,

@@ -195,9 +195,10 @@ static bool take_waiting(ListFolder *from, const char *name, const char *path, v
     g_auto(GStrv) lines = g_strsplit(text, "\n", 3);
     const char *sort = *lines ? lines[1] : NULL;
     bool digest = g_strcmp0(sort, "SUB_DIGEST") == 0, nomail = g_strcmp0(sort, "SUB_NOMAIL") == 0;
+    g_autoptr(Mailbox) address = mailbox_new(*lines ? *lines : "");
     const Pending request = {.kind = PENDING_JOIN,
                              .list_id = from->list_id,
-                             .address = *lines ? *lines : (char *)"",
+                             .address = address,
                              .facts = FACT_VERIFIED | FACT_CONFIRMED,
                              .waits_for = PENDING_MODERATOR,
                              .made_at = time,

@@ -114,7 +114,8 @@ static bool recall_address(Moving *moving, const char *email, GError **error)
     bool known;
     KnownAddress *found = NULL;
     Store *trial_of = moving_trial_of(moving);
-    if (trial_of && !address_look_up(trial_of, email, &found, error))
+    g_autoptr(Mailbox) address = mailbox_new(trial_of ? email : NULL);
+    if (trial_of && !address_look_up(trial_of, address, &found, error))
         return false;
     g_autoptr(KnownAddress) there = found;
     const CarryUser user = {.display_name = "", .preferences = preferences_unset};
@@ -152,12 +153,13 @@ bool moving_member_address(Moving *moving, const char *list_id, Role role, const
 {
     char id[STORE_ID_SIZE];
     KnownAddress *found;
+    g_autoptr(Mailbox) mailbox = mailbox_new(address);
     Work *work = moving_work(moving, error);
     if (!work || !may_have(moving, work, list_id, role, address, error) ||
-        !address_look_up(moving->site.store, address, &found, error))
+        !address_look_up(moving->site.store, mailbox, &found, error))
         return false;
     g_autoptr(KnownAddress) known = found;
-    return known || user_create(moving->site.store, address, NULL, id, error);
+    return known || user_create(moving->site.store, mailbox, NULL, id, error);
 }
 
 bool moving_member(Moving *moving, const CarryMember *from, GError **error)
@@ -177,9 +179,10 @@ bool moving_member(Moving *moving, const CarryMember *from, GError **error)
                 (!member->as_user || recall_address(moving, member->address, &refusal));
     if (done && stranger) {
         g_autoptr(Member) there = NULL;
-        done = member_look_up(store, member->list_id, ROLE_NONMEMBER, member->address, &there, &refusal);
+        g_autoptr(Mailbox) address = mailbox_new(member->address);
+        done = member_look_up(store, member->list_id, ROLE_NONMEMBER, address, &there, &refusal);
         known = there != NULL;
-        done = done && (known || stranger_note(store, member->list_id, member->address, work_now(work), &refusal));
+        done = done && (known || stranger_note(store, member->list_id, address, work_now(work), &refusal));
     } else if (done) {
         done = carry_member(store, member, &known, &refusal);
     }
@@ -465,11 +468,12 @@ bool moving_held(Moving *moving, Held *held, GError **error)
     /* A post of the same time with the same Message-ID is the same: an import that was cut short brought it. */
     const HeldFilter filter = {.list_id = held->list_id, .after = held->held_at, .before = held->held_at + 1};
     g_autoptr(Member) member = NULL;
+    g_autoptr(Mailbox) sender = mailbox_new(held->sender);
     if (!moving_try(moving, &work, error))
         return false;
     bool done = held_select(store, &filter, see_same, &same, &refusal) &&
-                (!held->sender || !*held->sender ||
-                 member_look_up(store, held->list_id, ROLE_MEMBER, held->sender, &member, &refusal));
+                (!sender || !*sender->text ||
+                 member_look_up(store, held->list_id, ROLE_MEMBER, sender, &member, &refusal));
     held->stranger = !member;
     done = done && (same.number ? fail(&refusal, FAIL_EXISTS, "held") : held_add(store, held, &refusal)) &&
            held_set_told(store, held->number, HELD_TOLD_ALONE, &refusal);
@@ -516,7 +520,8 @@ bool moving_request(Moving *moving, const Pending *request, const char *token, G
                 (there ? fail(&refusal, FAIL_EXISTS, "asked")
                        : pending_put(moving->site.store, &copy, token, &refusal));
     pending_free(there);
-    g_autofree char *key = g_strdup_printf("request to %s of %s", pending_kind_text(request->kind), request->address);
+    g_autofree char *key = g_strdup_printf("request to %s of %s", pending_kind_text(request->kind),
+                                           request->address->text);
     return moving_settle(moving, done, refusal, &(MovingThing){MOVING_REQUESTS, request->list_id, key}, NULL, error);
 }
 
@@ -561,9 +566,10 @@ bool moving_last_digest(Moving *moving, const char *list_id, const char *address
     bool known;
     g_autoptr(GError) refusal = NULL;
     KnownAddress *found = NULL;
+    g_autoptr(Mailbox) mailbox = mailbox_new(address);
     if (!moving_try(moving, &work, error))
         return false;
-    bool done = address_look_up(moving->site.store, address, &found, &refusal) &&
+    bool done = address_look_up(moving->site.store, mailbox, &found, &refusal) &&
                 (found ? carry_row(moving->site.store, "digest_last", list_id, &known, &refusal, TEXT(address),
                                    INTEGER(mode))
                        : fail(&refusal, FAIL_MISSING, "the address %s is not known", address));

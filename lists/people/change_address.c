@@ -6,12 +6,10 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/mailbox.h"
 #include "lists/people/own_address.h"
 #include "lists/people/roster.h"
 #include "lists/people/subscription_internal.h"
 #include "lists/people/workflow.h"
-#include "mail/address.h"
 #include "store/people/session.h"
 #include "store/people/user.h"
 
@@ -20,10 +18,10 @@
 #define RUNNING_ROLES (1u << ROLE_OWNER | 1u << ROLE_MODERATOR)
 
 /* Give the memberships in these roles to the new address. */
-static bool move_all(Work *work, const char *from, const char *to, unsigned roles, GError **error)
+static bool move_all(Work *work, const Mailbox *from, const Mailbox *to, unsigned roles, GError **error)
 {
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
-    criteria.address = from;
+    criteria.address = from->text;
     criteria.roles = roles;
     g_autoptr(GPtrArray) page = NULL;
     do { /* what was moved is not found again */
@@ -31,12 +29,13 @@ static bool move_all(Work *work, const char *from, const char *to, unsigned role
         page = member_page(work_store(work), &criteria, NULL, PAGE, NULL, error);
         for (unsigned at = 0; page && at < page->len; at++) {
             const Member *member = page->pdata[at];
+            g_autoptr(Mailbox) own = mailbox_new(member->address);
             g_autoptr(GError) refusal = NULL;
             if (roster_move(work, member, to, &refusal))
                 continue;
             /* Where the new address has the role already, the old membership goes. */
             if (!fail_unless(error, FAIL_EXISTS, &refusal) ||
-                !roster_remove(work, member->list_id, member->role, member->address, error))
+                !roster_remove(work, member->list_id, member->role, own, error))
                 return false;
         }
     } while (page && page->len == PAGE);
@@ -77,7 +76,7 @@ static bool tell_owners(Work *work, const char *from, const char *to, GError **e
 /* Put the new address in the place of the old one in the person's account, and as the preferred one where that was.
  * *replaced: the old one is to be dropped from the account. It stays where both are the person's own already, or where
  * the account has rights over lists that stay with it. */
-static bool change_account(Work *work, const KnownAddress *old, const char *to, bool every_role, bool *replaced,
+static bool change_account(Work *work, const KnownAddress *old, const Mailbox *to, bool every_role, bool *replaced,
                            GError **error)
 {
     Store *store = work_store(work);
@@ -117,7 +116,8 @@ static bool do_change(Work *work, const List *list, const Pending *request, cons
                       SubscriptionResult *result, GError **error)
 {
     Store *store = work_store(work);
-    const char *from = request->address, *to = request->detail;
+    const Mailbox *from = request->address;
+    g_autoptr(Mailbox) to = mailbox_new(request->detail);
     bool every_role = request->facts & FACT_EVERY_ROLE, replaced;
     if (!change_account(work, old, to, every_role, &replaced, error) ||
         !move_all(work, from, to, every_role ? 0 : MEMBER_ROLES, error))
@@ -126,22 +126,23 @@ static bool do_change(Work *work, const List *list, const Pending *request, cons
     if (replaced && (!address_unlink(store, from, error) || !address_set_verified(store, from, 0, error) ||
                      !session_end(store, from, 0, 0, error)))
         return false;
-    if ((!every_role && !tell_owners(work, from, to, error)) ||
+    if ((!every_role && !tell_owners(work, from->text, to->text, error)) ||
         ((request->facts & FACT_CONFIRMED) && !address_set_verified(store, to, work_now(work), error)))
         return false;
     *result = SUBSCRIPTION_DONE;
-    const TemplateValue values[] = {{"address", from}, {"new_address", to}, {0}};
-    ListLetter told = {.template = "address_changed", .values = values, .to = to};
+    const TemplateValue values[] = {{"address", from->text}, {"new_address", to->text}, {0}};
+    ListLetter told = {.template = "address_changed", .values = values, .to = to->text};
     return subscription_end(work, request, error) && work_letter(work, list, &told, error);
 }
 
 bool change_address_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
 {
     Store *store = work_store(work);
-    const TemplateValue values[] = {{"new_address", request->detail}, {"address", request->address}, {0}};
+    const TemplateValue values[] = {{"new_address", request->detail}, {"address", request->address->text}, {0}};
+    g_autoptr(Mailbox) new = mailbox_new(request->detail);
     TokenLetter old_is_asked = {"confirm_change_old", request->address, values, false};
-    TokenLetter new_is_asked = {"confirm_change_new", request->detail, values, false};
-    TokenLetter new_is_told = {"address_taken", request->detail, values, true};
+    TokenLetter new_is_asked = {"confirm_change_new", new, values, false};
+    TokenLetter new_is_told = {"address_taken", new, values, true};
     bool done, owns = false, taken = false;
     g_autoptr(KnownAddress) old = NULL;
     if (!address_look_up(store, request->address, &old, error))
@@ -150,7 +151,7 @@ bool change_address_advance(Work *work, const List *list, Pending *request, Subs
      * asked at each step, for either may have come about meanwhile. */
     if (old && !(request->facts & FACT_EVERY_ROLE) &&
         ((*old->user_id && !user_owns_place(store, old->user_id, &owns, error)) ||
-         !user_is_another(store, request->detail, old->user_id, &taken, error)))
+         !user_is_another(store, new, old->user_id, &taken, error)))
         return false;
 
     if (!old || owns) { /* the address may be gone by the time that a letter is answered */
@@ -185,29 +186,33 @@ bool change_address_ask(Work *work, const List *list, const AddressChange *chang
     g_autoptr(Pending) there = NULL;
     *subscription = (Subscription){.result = SUBSCRIPTION_BAD_ADDRESS, .kind = PENDING_CHANGE_ADDRESS};
     ListAddress *which = NULL;
-    bool valid = mailbox_valid(change->old_address) && mailbox_legible(change->new_address);
-    if (valid && !own_address_find(work, change->new_address, &which, error))
+    bool valid = change->old_address->valid && change->new_address->legible;
+    if (valid && !own_address_find(work, change->new_address->text, &which, error))
         return false;
     g_autoptr(ListAddress) own = which;
     if (!valid || own) {
         if (own)
             subscription->result = SUBSCRIPTION_OWN_ADDRESS;
-        subscription->address = g_strdup(change->new_address);
+        subscription->address = g_strdup(change->new_address->text);
         return true;
     }
-    Pending request = {.kind = PENDING_CHANGE_ADDRESS, .list_id = list->list_id,
-                       .address = (char *)change->old_address, .detail = (char *)change->new_address,
-                       .delivery_mode = -1, .delivery_status = -1, .made_at = work_now(work),
+    Pending request = {.kind = PENDING_CHANGE_ADDRESS,
+                       .list_id = list->list_id,
+                       .address = change->old_address,
+                       .detail = change->new_address->text,
+                       .delivery_mode = -1,
+                       .delivery_status = -1,
+                       .made_at = work_now(work),
                        .facts = (change->old_agreed ? FACT_APPROVED : 0) | (change->new_agreed ? FACT_CONFIRMED : 0) |
                                 (work_actor(work)->role == ACTOR_OPERATOR ? FACT_EVERY_ROLE : 0)};
     MemberCriteria moving = MEMBER_CRITERIA_ALL;
-    moving.address = change->old_address;
+    moving.address = change->old_address->text;
     moving.roles = request.facts & FACT_EVERY_ROLE ? 0 : MEMBER_ROLES;
     if (!is_any(work, &moving, &found, error) ||
         !pending_find_like(work_store(work), &request, work_now(work), &there, error))
         return false;
     request.number = there ? there->number : 0;
-    if (!found || address_same(change->old_address, change->new_address))
+    if (!found || strcmp(change->old_address->folded, change->new_address->folded) == 0)
         subscription->result = SUBSCRIPTION_NO_CHANGE;
     else if (there && g_strcmp0(there->detail, request.detail) == 0 && request.facts == 0 &&
              work_now(work) - there->asked_at < SUBSCRIPTION_ASK_AGAIN)

@@ -24,7 +24,7 @@
 
 /* The change that is asked for. Strings are borrowed. */
 typedef struct AddressChange {
-    const char *old_address, *new_address;
+    const Mailbox *old_address, *new_address;
     bool old_agreed, new_agreed; /* known to agree, so it gets no letter that asks */
 } AddressChange;
 

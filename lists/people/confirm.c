@@ -45,13 +45,14 @@ static bool undo_departure(Work *work, const List *list, const char *token, Cons
     if (!own)
         return false;
 
-    const char *list_id = own->list_id, *address = departure->address;
+    const char *list_id = own->list_id;
+    const Mailbox *address = departure->address;
     SubscriptionResult result = SUBSCRIPTION_NOT_SAID;
     if (consent == CONSENT_SAID) {
         char *sentence;
         g_auto(AddressStanding) standing = {0};
         if (!standing_read(store, list_id, address, &standing, error) ||
-            !own_address_bars(work, list_id, ROLE_MEMBER, address, &sentence, error))
+            !own_address_bars(work, list_id, ROLE_MEMBER, address->text, &sentence, error))
             return false;
         g_autofree char *why = sentence;
         result = standing.banned      ? SUBSCRIPTION_BANNED
@@ -60,16 +61,16 @@ static bool undo_departure(Work *work, const List *list, const char *token, Cons
                                       : SUBSCRIPTION_RESTORED;
     }
     if (result == SUBSCRIPTION_RESTORED) {
-        const Pending request = {.kind = PENDING_JOIN, .list_id = own->list_id, .address = departure->address};
+        const Pending request = {.kind = PENDING_JOIN, .list_id = own->list_id, .address = address};
         if (!departure_undo(store, token, work_now(work), error) ||
-            !roster_came(work, list_id, ROLE_MEMBER, address, error) ||
+            !roster_came(work, list_id, ROLE_MEMBER, address->text, error) ||
             (own->settings->admin_notify_mchanges &&
              !subscription_tell_owners(work, own, &request, "member_joined", NULL, error)))
             return false;
     }
     *subscription = (Subscription){
-        .result = result, .kind = PENDING_JOIN, .list_id = g_strdup(list_id), .address = g_strdup(address)};
-    work_log(work, list_id, "undo=<%s> by=<%s> left-way=%s result=%s", address, work_by(work),
+        .result = result, .kind = PENDING_JOIN, .list_id = g_strdup(list_id), .address = g_strdup(address->text)};
+    work_log(work, list_id, "undo=<%s> by=<%s> left-way=%s result=%s", address->text, work_by(work),
              leave_way_text((LeaveWay)departure->way), subscription_result_text(result));
     return true;
 }
@@ -128,7 +129,7 @@ static bool look_for_request(Work *work, const char *token, ConfirmView *view, G
     *view = (ConfirmView){.kind = CONFIRM_REQUEST,
                           .request = request->kind,
                           .list_id = g_steal_pointer(&request->list_id),
-                          .address = g_steal_pointer(&request->address),
+                          .address = g_strdup(request->address->text),
                           .detail = g_steal_pointer(&request->detail),
                           .expires_at = request->expires_at};
     return true;
@@ -154,7 +155,7 @@ static bool look_for_departure(Work *work, const char *token, ConfirmView *view,
         return false;
     *view = (ConfirmView){.kind = CONFIRM_UNDO,
                           .list_id = g_steal_pointer(&departure->list_id),
-                          .address = g_steal_pointer(&departure->address),
+                          .address = g_strdup(departure->address->text),
                           .expires_at = departure->expires_at};
     return true;
 }

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/mailbox.h"
 #include "lists/keys.h"
 #include "lists/letters/letter.h"
 #include "lists/people/own_address.h"
@@ -19,13 +18,13 @@
 /* Set *barred to whether the address belongs to this site itself, so that it may not become a member. By mail or a form
  * of a page more addresses of the site are barred than by the shell or REST: somebody may ask for the list at an
  * address of ours, and a letter would go to all who read it because a stranger wrote its name. */
-static bool is_barred(const Work *work, const List *list, const char *address, bool *barred, GError **error)
+static bool is_barred(const Work *work, const List *list, const Mailbox *address, bool *barred, GError **error)
 {
     char *sentence;
     ListAddress *which = NULL;
     bool by_stranger = work_actor(work)->door == DOOR_MAIL || work_actor(work)->door == DOOR_PAGE;
-    if (!own_address_bars(work, list->list_id, ROLE_MEMBER, address, &sentence, error) ||
-        (by_stranger && !own_address_find(work, address, &which, error)))
+    if (!own_address_bars(work, list->list_id, ROLE_MEMBER, address->text, &sentence, error) ||
+        (by_stranger && !own_address_find(work, address->text, &which, error)))
         return false;
     g_autofree char *why = sentence;
     g_autoptr(ListAddress) found = which;
@@ -34,11 +33,11 @@ static bool is_barred(const Work *work, const List *list, const char *address, b
 }
 
 /* A domain is one in its letters and as "xn--...". Where the address is known by the other spelling alone, set *other
- * to that (g_free()), so that one mailbox does not join twice. */
-static bool find_other(Work *work, const char *address, char **other, GError **error)
+ * to that (mailbox_free()), so that one mailbox does not join twice. */
+static bool find_other(Work *work, const Mailbox *address, Mailbox **other, GError **error)
 {
     KnownAddress *found = NULL;
-    const char *at = mailbox_valid(address) ? strrchr(address, '@') : NULL;
+    const char *at = address->valid ? strrchr(address->text, '@') : NULL;
     *other = NULL;
     if (!at || (g_str_is_ascii(at) && !strstr(at, "xn--")))
         return true;
@@ -49,10 +48,11 @@ static bool find_other(Work *work, const char *address, char **other, GError **e
         return true;
     }
     g_autofree char *domain = g_str_is_ascii(at) ? domain_name_letters(at + 1) : domain_name_ascii(at + 1);
-    g_autofree char *spelling = g_strdup_printf("%.*s@%s", (int)(at - address), address, domain);
+    g_autofree char *text = g_strdup_printf("%.*s@%s", (int)(at - address->text), address->text, domain);
+    g_autoptr(Mailbox) spelling = mailbox_new(text);
     if (!address_look_up(work_store(work), spelling, &found, error))
         return false;
-    *other = found ? g_strdup(found->original) : NULL;
+    *other = mailbox_new(found ? found->original : NULL);
     known_address_free(found);
     return true;
 }
@@ -60,26 +60,26 @@ static bool find_other(Work *work, const char *address, char **other, GError **e
 bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *subscription, GError **error)
 {
     Store *store = work_store(work);
-    g_autofree char *other = NULL;
+    g_autoptr(Mailbox) other = NULL;
     if (!find_other(work, joiner->address, &other, error))
         return false;
-    const char *address = other ? other : joiner->address;
-    bool legible = mailbox_legible(address), barred = false;
+    const Mailbox *address = other ? other : joiner->address;
+    bool barred = false;
     g_auto(AddressStanding) standing = {0};
-    if (legible && (!is_barred(work, list, address, &barred, error) ||
-                    !standing_read(store, list->list_id, address, &standing, error)))
+    if (address->legible && (!is_barred(work, list, address, &barred, error) ||
+                             !standing_read(store, list->list_id, address, &standing, error)))
         return false;
     *subscription = (Subscription){.kind = PENDING_JOIN};
-    subscription->result = !legible             ? SUBSCRIPTION_BAD_ADDRESS
+    subscription->result = !address->legible    ? SUBSCRIPTION_BAD_ADDRESS
                            : barred             ? SUBSCRIPTION_OWN_ADDRESS
                            : standing.banned    ? SUBSCRIPTION_BANNED
                            : standing.is_member ? SUBSCRIPTION_NO_CHANGE
                                                 : SUBSCRIPTION_DONE;
     if (subscription->result == SUBSCRIPTION_BANNED)
-        work_log(work, list->list_id, "join=<%s> result=banned (by %s)", address, standing.banned);
+        work_log(work, list->list_id, "join=<%s> result=banned (by %s)", address->text, standing.banned);
     if (subscription->result != SUBSCRIPTION_DONE) {
         subscription->list_id = g_strdup(list->list_id);
-        subscription->address = g_strdup(address);
+        subscription->address = g_strdup(address->text);
         return true;
     }
 
@@ -88,7 +88,7 @@ bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *
         facts |= FACT_CONFIRMED;
     Pending request = {.kind = PENDING_JOIN,
                        .list_id = list->list_id,
-                       .address = (char *)address,
+                       .address = address,
                        .display_name = (char *)joiner->name,
                        .delivery_mode = joiner->wants ? joiner->wants->delivery_mode : -1,
                        .delivery_status = joiner->wants ? joiner->wants->delivery_status : -1,
@@ -115,12 +115,13 @@ static bool is_public(const char *address)
 
 bool join_form_take(Work *work, const List *list, const Joiner *joiner, SubscriptionResult *result, GError **error)
 {
-    const PageForm form = {.to = TO_JOIN, .list_id = list->list_id, .address = joiner->address, .name = joiner->name};
+    const char *address = joiner->address->text;
+    const PageForm form = {.to = TO_JOIN, .list_id = list->list_id, .address = address, .name = joiner->name};
     bool barred = false, allowed = true;
-    bool valid = mailbox_legible(joiner->address) && is_public(joiner->address);
+    bool valid = joiner->address->legible && is_public(address);
     if (valid && !is_barred(work, list, joiner->address, &barred, error))
         return false;
-    if (valid && !barred && !letter_form_allowed(work, list, joiner->address, &allowed, error))
+    if (valid && !barred && !letter_form_allowed(work, list, address, &allowed, error))
         return false;
     *result = !valid     ? SUBSCRIPTION_BAD_ADDRESS
               : barred   ? SUBSCRIPTION_OWN_ADDRESS
@@ -135,6 +136,7 @@ bool join_form_work(Work *work, const List *list, const json_t *meta, GError **e
 {
     const PageForm form = page_form_read(meta);
     g_auto(Subscription) made = {0};
-    const Joiner joiner = {.address = form.address, .name = form.name};
+    g_autoptr(Mailbox) address = mailbox_new(form.address);
+    const Joiner joiner = {.address = address, .name = form.name};
     return join_ask(work, list, &joiner, &made, error);
 }

@@ -14,7 +14,7 @@
 
 /* The person who is to become a member. */
 typedef struct Joiner {
-    const char *address;
+    const Mailbox *address;
     const char *name; /* for people; NULL: not known */
     unsigned facts;   /* of workflow.h: what the caller knows for sure; 0 for a mail, whose From proves nothing;
                          FACT_APPROVED | FACT_INVITED for an invitation */

@@ -3,7 +3,6 @@
 #include "lists/people/leave.h"
 
 #include "base/fail.h"
-#include "base/mailbox.h"
 #include "lists/people/subscription_internal.h"
 #include "lists/people/workflow.h"
 #include "store/lists/list_setting.h"
@@ -41,7 +40,7 @@ bool leave_way_undone(LeaveWay way)
 
 /* Leaver holds the words of somebody who leaves. */
 typedef struct Leaver {
-    const char *address;
+    const Mailbox *address;
     unsigned facts;
     LeaveWay way;
 } Leaver;
@@ -49,8 +48,8 @@ typedef struct Leaver {
 static bool ask(Work *work, const List *list, const Leaver *leaver, Subscription *subscription, GError **error)
 {
     *subscription = (Subscription){.result = SUBSCRIPTION_BAD_ADDRESS, .kind = PENDING_LEAVE};
-    if (!mailbox_valid(leaver->address)) {
-        subscription->address = g_strdup(leaver->address);
+    if (!leaver->address->valid) {
+        subscription->address = g_strdup(leaver->address->text);
         return true;
     }
     Member *found;
@@ -60,12 +59,13 @@ static bool ask(Work *work, const List *list, const Leaver *leaver, Subscription
     if (!member) {
         subscription->result = SUBSCRIPTION_NO_CHANGE;
         subscription->list_id = g_strdup(list->list_id);
-        subscription->address = g_strdup(leaver->address);
+        subscription->address = g_strdup(leaver->address->text);
         return true;
     }
+    g_autoptr(Mailbox) stored = mailbox_new(member->address); /* by which letters have come */
     Pending request = {.kind = PENDING_LEAVE,
                        .list_id = list->list_id,
-                       .address = member->address,
+                       .address = stored,
                        .delivery_mode = -1,
                        .delivery_status = -1,
                        .facts = leaver->facts | FACT_VERIFIED,
@@ -73,14 +73,14 @@ static bool ask(Work *work, const List *list, const Leaver *leaver, Subscription
     return subscription_ask(work, list, &request, subscription, error);
 }
 
-bool leave_ask(Work *work, const List *list, const char *address, unsigned facts, Subscription *subscription,
+bool leave_ask(Work *work, const List *list, const Mailbox *address, unsigned facts, Subscription *subscription,
                GError **error)
 {
     const Leaver leaver = {address, facts, leave_way_of(work_actor(work)->door)};
     return ask(work, list, &leaver, subscription, error);
 }
 
-bool leave_complained(Work *work, const List *list, const char *address, Subscription *subscription, GError **error)
+bool leave_complained(Work *work, const List *list, const Mailbox *address, Subscription *subscription, GError **error)
 {
     const Leaver leaver = {address, FACT_CONFIRMED, LEAVE_BY_COMPLAINT};
     return ask(work, list, &leaver, subscription, error);
@@ -99,7 +99,8 @@ bool leave_signed(Work *work, const List *list, Hashed *hashed, const char *deta
     *subscription = (Subscription){.result = SUBSCRIPTION_BAD_TOKEN, .kind = PENDING_LEAVE};
     if (!hashed_parse(hashed, &proof, detail, &read, &result, error))
         return false;
-    const Leaver leaver = {read.recipient, FACT_CONFIRMED, LEAVE_BY_MAIL};
+    g_autoptr(Mailbox) recipient = mailbox_new(read.recipient);
+    const Leaver leaver = {recipient, FACT_CONFIRMED, LEAVE_BY_MAIL};
     return result != VERP_VALID || ask(work, list, &leaver, subscription, error);
 }
 
@@ -129,7 +130,8 @@ bool leave_token(Work *work, const char *token, LeaveWay way, Subscription *subs
     if (!read_token(work, token, &own, &read, error))
         return false;
     g_autoptr(List) found = own;
-    const Leaver leaver = {read.recipient, FACT_CONFIRMED, way};
+    g_autoptr(Mailbox) recipient = mailbox_new(read.recipient);
+    const Leaver leaver = {recipient, FACT_CONFIRMED, way};
     return !found || ask(work, found, &leaver, subscription, error);
 }
 
@@ -150,7 +152,8 @@ bool leave_peek(const Work *work, const char *token, LeaveView *view, GError **e
     g_autoptr(List) found = own;
     if (!found)
         return true;
-    if (!member_look_up(work_store(work), found->list_id, ROLE_MEMBER, read.recipient, &there, error))
+    g_autoptr(Mailbox) recipient = mailbox_new(read.recipient);
+    if (!member_look_up(work_store(work), found->list_id, ROLE_MEMBER, recipient, &there, error))
         return false;
     view->list_id = g_strdup(found->list_id);
     view->address = g_strdup(read.recipient);

@@ -36,7 +36,7 @@ bool leave_way_undone(LeaveWay way);
 
 /* Ask that address leaves list; the way is that of the actor's door. facts are those of lists/people/workflow.h that
  * the caller knows for sure; FACT_VERIFIED is added here, since a member's address counts as the person's own. */
-bool leave_ask(Work *work, const List *list, const char *address, unsigned facts, Subscription *subscription,
+bool leave_ask(Work *work, const List *list, const Mailbox *address, unsigned facts, Subscription *subscription,
                GError **error);
 
 /* Ask that the member leaves to whom a signed address list-leave+DETAIL was given; detail is the part behind the
@@ -52,7 +52,7 @@ bool leave_token(Work *work, const char *token, LeaveWay way, Subscription *subs
 
 /* Have an address leave since it complained of mail that the list sent to it. The caller has made sure of the
  * complaint. The address leaves whatever unsubscription_policy says. NO_CHANGE: it is no member. */
-bool leave_complained(Work *work, const List *list, const char *address, Subscription *subscription, GError **error);
+bool leave_complained(Work *work, const List *list, const Mailbox *address, Subscription *subscription, GError **error);
 
 /* The list and address that a link's token names, for a page that shows them before the button is pressed. */
 typedef struct LeaveView {

@@ -31,7 +31,7 @@ bool leave_brake_ask(Work *work, const List *list, const Pending *request, bool 
     LeaveBrake brake;
     Store *store = work_store(work);
     int64_t now = work_now(work), present = 0;
-    g_autofree char *domain = domain_of(request->address);
+    g_autofree char *domain = domain_of(request->address->text);
     *waits = false;
     if (!leave_brake_concerns(request))
         return true;
@@ -65,7 +65,7 @@ bool leave_brake_tell_owners(Work *work, const List *list, const Pending *reques
 {
     bool due;
     LeaveBrake brake;
-    g_autofree char *domain = domain_of(request->address);
+    g_autofree char *domain = domain_of(request->address->text);
     int64_t now = work_now(work);
     if (!leave_brake_tell(work_store(work), list->list_id, domain, now, &due, error) ||
         (due && !leave_brake_find(work_store(work), list->list_id, domain, &brake, error)))

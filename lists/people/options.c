@@ -395,7 +395,7 @@ bool options_allowed(const MemberOptions *options, const Member *member, GError 
            fail(error, FAIL_NEVER, "delivery: the people who run this list have stopped its mail for you");
 }
 
-bool options_set(Work *work, const List *list, Role role, const char *address, const MemberOptions *options,
+bool options_set(Work *work, const List *list, Role role, const Mailbox *address, const MemberOptions *options,
                  GError **error)
 {
     Store *store = work_store(work);
@@ -418,8 +418,7 @@ bool options_set(Work *work, const List *list, Role role, const char *address, c
                   PREFERENCE_LANGUAGE_SIZE);
     if (options->vacation_ends > 0 && options->vacation_ends <= work_now(work))
         return fail(error, FAIL_NEVER, "vacation: it is over already");
-    if (!options_fit(options, list, error) ||
-        !member_set_preferences(store, list->list_id, role, member->address, &own, error))
+    if (!options_fit(options, list, error) || !member_set_preferences(store, list->list_id, role, address, &own, error))
         return false;
 
     if (options->topics || options->nonmatching >= 0) {
@@ -441,7 +440,7 @@ bool options_set(Work *work, const List *list, Role role, const char *address, c
            options_log(work, member, before, error);
 }
 
-bool options_set_everywhere(Work *work, const char *address, MailEverywhere mail, const MemberOptions *vacation,
+bool options_set_everywhere(Work *work, const Mailbox *address, MailEverywhere mail, const MemberOptions *vacation,
                             GError **error)
 {
     if (mail != MAIL_PAUSES)
@@ -473,7 +472,7 @@ bool options_advance(Work *work, const List *list, Pending *request, Subscriptio
     return subscription_end(work, request, error);
 }
 
-bool options_ask(Work *work, const List *list, const char *address, const MemberOptions *options,
+bool options_ask(Work *work, const List *list, const Mailbox *address, const MemberOptions *options,
                  Subscription *subscription, GError **error)
 {
     Member *found;
@@ -483,9 +482,15 @@ bool options_ask(Work *work, const List *list, const char *address, const Member
     if (!member_look_up(work_store(work), list->list_id, ROLE_MEMBER, address, &found, error))
         return false;
     g_autoptr(Member) member = found;
-    Pending request = {.kind = PENDING_SET, .list_id = list->list_id,
-                       .address = member ? member->address : (char *)address, .facts = options->facts, .detail = text,
-                       .delivery_mode = -1, .delivery_status = -1, .made_at = work_now(work)};
+    g_autoptr(Mailbox) stored = mailbox_new(member ? member->address : NULL);
+    Pending request = {.kind = PENDING_SET,
+                       .list_id = list->list_id,
+                       .address = stored ? stored : address,
+                       .facts = options->facts,
+                       .detail = text,
+                       .delivery_mode = -1,
+                       .delivery_status = -1,
+                       .made_at = work_now(work)};
     if (member && !pending_find_like(work_store(work), &request, work_now(work), &there, error))
         return false;
     request.number = there ? there->number : 0;

@@ -72,7 +72,7 @@ bool options_allowed(const MemberOptions *options, const Member *member, GError 
  * which the caller rolls back after false. Where the actor is the member, mail that a moderator stopped stays stopped.
  * FAIL_MISSING: address is no member (of that role); FAIL_NEVER: the vacation is over already, or as options_fit() and
  * options_allowed(). */
-bool options_set(Work *work, const List *list, Role role, const char *address, const MemberOptions *options,
+bool options_set(Work *work, const List *list, Role role, const Mailbox *address, const MemberOptions *options,
                  GError **error);
 
 /* Stop the mail of all lists on which the person who has the address is a member (MAIL_STOPS). Or let it come again
@@ -81,11 +81,11 @@ bool options_set(Work *work, const List *list, Role role, const char *address, c
  * or 10,000, and so no list's log gets a row. vacation is for MAIL_PAUSES alone. FAIL_NEVER: the vacation is over
  * already. */
 typedef enum MailEverywhere { MAIL_STOPS, MAIL_COMES, MAIL_PAUSES } MailEverywhere;
-bool options_set_everywhere(Work *work, const char *address, MailEverywhere mail, const MemberOptions *vacation,
+bool options_set_everywhere(Work *work, const Mailbox *address, MailEverywhere mail, const MemberOptions *vacation,
                             GError **error);
 
 /* Ask for options on behalf of a member. With FACT_CONFIRMED in options->facts they are set at once. Without it, the
  * address has to answer a letter first; that letter asks also for options of an earlier request that is not confirmed
  * yet. *subscription is filled in; SUBSCRIPTION_NO_CHANGE: the address is no member. */
-bool options_ask(Work *work, const List *list, const char *address, const MemberOptions *options,
+bool options_ask(Work *work, const List *list, const Mailbox *address, const MemberOptions *options,
                  Subscription *subscription, GError **error);

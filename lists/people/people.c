@@ -32,14 +32,15 @@ static bool apply(Store *store, const char *who, const PersonChange *change, GEr
            (change->server_owner < 0 || user_set_server_owner(store, who, change->server_owner != 0, error));
 }
 
-bool people_create(Work *work, const char *address, const PersonChange *about, char id[STORE_ID_SIZE], GError **error)
+bool people_create(Work *work, const Mailbox *address, const PersonChange *about, char id[STORE_ID_SIZE],
+                   GError **error)
 {
     Store *store = work_store(work);
     PersonChange more = *about;
     more.display_name = NULL;
-    return own_address_check_person(work, address, error) &&
+    return own_address_check_person(work, address->text, error) &&
            user_create(store, address, about->display_name, id, error) && apply(store, id, &more, error) &&
-           note(work, "user", address, "created");
+           note(work, "user", address->text, "created");
 }
 
 bool people_change(Work *work, const char *who, const PersonChange *change, GError **error)
@@ -52,20 +53,24 @@ bool people_remove(Work *work, const char *who, GError **error)
     g_autoptr(GError) unknown = NULL;
     Store *store = work_store(work);
     g_autoptr(User) user = user_find(store, who, &unknown);
-    if (!user && g_error_matches(unknown, FAIL, FAIL_MISSING) && strchr(who, '@'))
-        return mention_forget(store, who, error) && people_remove_address(work, who, error);
+    if (!user && g_error_matches(unknown, FAIL, FAIL_MISSING) && strchr(who, '@')) {
+        g_autoptr(Mailbox) address = mailbox_new(who);
+        return mention_forget(store, address, error) && people_remove_address(work, address, error);
+    }
     if (!user)
         return fail_with(error, &unknown);
     g_autoptr(GPtrArray) addresses = address_page(store, user->id, NULL, 0, INT_MAX, error);
     if (!addresses)
         return false;
-    for (guint at = 0; at < addresses->len; at++) /* the counts and notes about each address go, too */
-        if (!mention_forget(store, ((const KnownAddress *)addresses->pdata[at])->original, error))
+    for (guint at = 0; at < addresses->len; at++) { /* the counts and notes about each address go, too */
+        g_autoptr(Mailbox) address = mailbox_new(((const KnownAddress *)addresses->pdata[at])->original);
+        if (!mention_forget(store, address, error))
             return false;
+    }
     return user_remove(store, user->id, error) && note(work, "user", who, "removed");
 }
 
-bool people_forget(Work *work, const char *user_id, const char *address, GError **error)
+bool people_forget(Work *work, const char *user_id, const Mailbox *address, GError **error)
 {
     Store *store = work_store(work);
     KnownAddress *found;
@@ -74,13 +79,14 @@ bool people_forget(Work *work, const char *user_id, const char *address, GError 
     g_autoptr(KnownAddress) known = found;
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
     criteria.user_id = *user_id ? user_id : NULL;
-    criteria.address = *user_id ? NULL : address;
+    criteria.address = *user_id ? NULL : address->text;
     g_autoptr(GPtrArray) members = member_page(store, &criteria, NULL, INT_MAX, NULL, error);
     if (!members)
         return false;
     for (guint at = 0; at < members->len; at++) {
         const Member *member = members->pdata[at];
-        if (!roster_remove(work, member->list_id, member->role, member->address, error))
+        g_autoptr(Mailbox) own = mailbox_new(member->address);
+        if (!roster_remove(work, member->list_id, member->role, own, error))
             return false;
     }
     return (!known || (*user_id ? people_remove(work, user_id, error) : people_remove_address(work, address, error))) &&
@@ -94,17 +100,18 @@ bool people_merge(Work *work, const char *into, const char *other, GError **erro
 
 /* ---- addresses ---- */
 
-bool people_add_address(Work *work, const char *address, GError **error)
+bool people_add_address(Work *work, const Mailbox *address, GError **error)
 {
-    return address_add(work_store(work), address, NULL, error) && note(work, "address", address, "added");
+    return address_add(work_store(work), address, NULL, error) && note(work, "address", address->text, "added");
 }
 
-bool people_link(Work *work, const char *who, const char *address, const char *name, bool absorb, GError **error)
+bool people_link(Work *work, const char *who, const Mailbox *address, const char *name, bool absorb, GError **error)
 {
     Store *store = work_store(work);
     g_autoptr(User) user = user_find(store, who, error);
     g_autoptr(KnownAddress) known = NULL;
-    if (!user || !own_address_check_person(work, address, error) || !address_look_up(store, address, &known, error))
+    if (!user || !own_address_check_person(work, address->text, error) ||
+        !address_look_up(store, address, &known, error))
         return false;
     bool owned = known && *known->user_id, own = owned && strcmp(known->user_id, user->id) == 0, others = owned && !own;
     if (own && !absorb)
@@ -114,25 +121,25 @@ bool people_link(Work *work, const char *who, const char *address, const char *n
     return (own || (others ? user_merge(store, user->id, known->user_id, error)
                            : user_link_address(store, user->id, address, error))) &&
            (!name || !*name || address_set_name(store, address, name, error)) &&
-           note(work, "address", address, "linked");
+           note(work, "address", address->text, "linked");
 }
 
-bool people_assign(Work *work, const char *address, const char *who, const char *name, char id[STORE_ID_SIZE],
+bool people_assign(Work *work, const Mailbox *address, const char *who, const char *name, char id[STORE_ID_SIZE],
                    GError **error)
 {
     Store *store = work_store(work);
     g_autoptr(User) user = who ? user_find(store, who, error) : NULL;
     g_autoptr(KnownAddress) known = address_find(store, address, error);
-    if ((who && !user) || !known || !own_address_check_person(work, address, error) ||
+    if ((who && !user) || !known || !own_address_check_person(work, address->text, error) ||
         (*known->user_id && !address_unlink(store, address, error)))
         return false;
     if (!user)
-        return user_create(store, address, name, id, error) && note(work, "address", address, "linked");
+        return user_create(store, address, name, id, error) && note(work, "address", address->text, "linked");
     memcpy(id, user->id, STORE_ID_SIZE);
-    return user_link_address(store, id, address, error) && note(work, "address", address, "linked");
+    return user_link_address(store, id, address, error) && note(work, "address", address->text, "linked");
 }
 
-bool people_register(Work *work, const char *address, const char *name, bool names, GError **error)
+bool people_register(Work *work, const Mailbox *address, const char *name, bool names, GError **error)
 {
     char id[STORE_ID_SIZE];
     g_autoptr(KnownAddress) known = NULL;
@@ -143,48 +150,50 @@ bool people_register(Work *work, const char *address, const char *name, bool nam
     return (known && *known->user_id) || user_create(work_store(work), address, name, id, error);
 }
 
-bool people_unlink(Work *work, const char *address, GError **error)
+bool people_unlink(Work *work, const Mailbox *address, GError **error)
 {
     g_autoptr(KnownAddress) known = address_find(work_store(work), address, error);
     if (known && !*known->user_id)
-        return fail(error, FAIL_MISSING, "%s belongs to no user", address);
-    return known && address_unlink(work_store(work), address, error) && note(work, "address", address, "unlinked");
+        return fail(error, FAIL_MISSING, "%s belongs to no user", address->text);
+    return known && address_unlink(work_store(work), address, error) &&
+           note(work, "address", address->text, "unlinked");
 }
 
-bool people_prefer(Work *work, const char *who, const char *address, GError **error)
+bool people_prefer(Work *work, const char *who, const Mailbox *address, GError **error)
 {
     Store *store = work_store(work);
     if (!address)
         return user_clear_preferred(store, who, error) && note(work, "user", who, "prefers-none");
     g_autoptr(User) user = user_find(store, who, error);
     g_autoptr(KnownAddress) known = NULL;
-    if (!user || !own_address_check_person(work, address, error) || !address_look_up(store, address, &known, error))
+    if (!user || !own_address_check_person(work, address->text, error) ||
+        !address_look_up(store, address, &known, error))
         return false;
     if (known && *known->user_id && strcmp(known->user_id, user->id) != 0)
         return fail(error, FAIL_EXISTS, "Address belongs to other user");
     if (!known || known->verified_at == 0)
-        return fail(error, known ? FAIL_NEVER : FAIL_MISSING, "Unverified address: %s", address);
+        return fail(error, known ? FAIL_NEVER : FAIL_MISSING, "Unverified address: %s", address->text);
     return (*known->user_id || user_link_address(store, user->id, address, error)) &&
-           user_set_preferred(store, address, error) && note(work, "address", address, "preferred");
+           user_set_preferred(store, address, error) && note(work, "address", address->text, "preferred");
 }
 
-bool people_verify(Work *work, const char *address, bool verified, GError **error)
+bool people_verify(Work *work, const Mailbox *address, bool verified, GError **error)
 {
     g_autoptr(KnownAddress) known = address_find(work_store(work), address, error);
     if (known && verified && known->verified_at > 0)
         return true;
     return known && address_set_verified(work_store(work), address, verified ? work_now(work) : 0, error) &&
-           note(work, "address", address, verified ? "verified" : "unverified");
+           note(work, "address", address->text, verified ? "verified" : "unverified");
 }
 
-bool people_name_address(Work *work, const char *address, const char *name, GError **error)
+bool people_name_address(Work *work, const Mailbox *address, const char *name, GError **error)
 {
-    return address_set_name(work_store(work), address, name, error) && note(work, "address", address, "named");
+    return address_set_name(work_store(work), address, name, error) && note(work, "address", address->text, "named");
 }
 
-bool people_remove_address(Work *work, const char *address, GError **error)
+bool people_remove_address(Work *work, const Mailbox *address, GError **error)
 {
-    return address_remove(work_store(work), address, error) && note(work, "address", address, "removed");
+    return address_remove(work_store(work), address, error) && note(work, "address", address->text, "removed");
 }
 
 /* ---- members ---- */
@@ -204,12 +213,15 @@ bool people_set_preferences(Work *work, PreferenceLevel level, const char *who, 
         return site_set_preferences(store, preferences, error) && note(work, "site", "-", "preferences-changed");
     if (level == PREFERENCES_OF_USER)
         return user_set_preferences(store, who, preferences, error) && note(work, "user", who, "preferences-changed");
-    if (level == PREFERENCES_OF_ADDRESS)
-        return address_set_preferences(store, who, preferences, error) &&
+    if (level == PREFERENCES_OF_ADDRESS) {
+        g_autoptr(Mailbox) address = mailbox_new(who);
+        return address_set_preferences(store, address, preferences, error) &&
                note(work, "address", who, "preferences-changed");
+    }
     g_autoptr(Member) member = member_by_id(store, who, error);
     g_autofree char *before = member ? options_own(store, member->id, error) : NULL;
-    if (!before || !member_set_preferences(store, member->list_id, member->role, member->address, preferences, error) ||
+    g_autoptr(Mailbox) address = mailbox_new(member ? member->address : NULL);
+    if (!before || !member_set_preferences(store, member->list_id, member->role, address, preferences, error) ||
         !options_log(work, member, before, error))
         return false;
     return note_member(work, member, "preferences-changed");
@@ -219,6 +231,7 @@ bool people_set_moderation(Work *work, const Member *member, Action action, GErr
 {
     Store *store = work_store(work);
     g_autofree char *before = options_own(store, member->id, error);
-    return before && member_set_moderation(store, member->list_id, member->role, member->address, action, error) &&
+    g_autoptr(Mailbox) address = mailbox_new(member->address);
+    return before && member_set_moderation(store, member->list_id, member->role, address, action, error) &&
            options_log(work, member, before, error) && note_member(work, member, "moderation-changed");
 }

@@ -24,7 +24,8 @@ typedef struct PersonChange {
 #define PERSON_STAYS ((PersonChange){.server_owner = -1})
 
 /* Make a user with this address. FAIL_EXISTS: it belongs to a user. */
-bool people_create(Work *work, const char *address, const PersonChange *about, char id[STORE_ID_SIZE], GError **error);
+bool people_create(Work *work, const Mailbox *address, const PersonChange *about, char id[STORE_ID_SIZE],
+                   GError **error);
 /* Change the data of a user that `change` names. */
 bool people_change(Work *work, const char *who, const PersonChange *change, GError **error);
 /* Remove a user, or an address that belongs to none, with all that the store knows of it but bans. */
@@ -32,38 +33,38 @@ bool people_remove(Work *work, const char *who, GError **error);
 /* Remove a user as people_remove() does. Besides, each membership ends as by roster_remove(), which tells programs
  * outside; and what the person of `address` did or was told (MENTION_TRACE), and the sessions of the address, go too.
  * user_id "": remove only the address, which need not be known. */
-bool people_forget(Work *work, const char *user_id, const char *address, GError **error);
+bool people_forget(Work *work, const char *user_id, const Mailbox *address, GError **error);
 /* Give all that the user `other` has to the user `into`. FAIL_NEVER: they are the same user. */
 bool people_merge(Work *work, const char *into, const char *other, GError **error);
 
 /* ---- addresses ---- */
 
 /* Make an address known that belongs to nobody. FAIL_EXISTS: it is known. */
-bool people_add_address(Work *work, const char *address, GError **error);
+bool people_add_address(Work *work, const Mailbox *address, GError **error);
 /* Give the address (made when it is not known) to the user `who`. name NULL or "": the address keeps its name. If the
  * address belongs to another user, absorb merges that user into this one. FAIL_EXISTS: absorb is false, and the address
  * belongs to a user, be it this one. */
-bool people_link(Work *work, const char *who, const char *address, const char *name, bool absorb, GError **error);
+bool people_link(Work *work, const char *who, const Mailbox *address, const char *name, bool absorb, GError **error);
 /* Take a known address from its user, if it has one. Give it to `who`, or (who NULL) to a new user with this name. Set
  * id to the id of the user who has the address then. */
-bool people_assign(Work *work, const char *address, const char *who, const char *name, char id[STORE_ID_SIZE],
+bool people_assign(Work *work, const Mailbox *address, const char *who, const char *name, char id[STORE_ID_SIZE],
                    GError **error);
 /* Make a user for an address that has none, so that a person who asks for something is known from then on. A known
  * address keeps its name. A known address without a name gets this one only if `names` is true, since somebody else may
  * have typed the name. */
-bool people_register(Work *work, const char *address, const char *name, bool names, GError **error);
+bool people_register(Work *work, const Mailbox *address, const char *name, bool names, GError **error);
 /* Take the address from its user. Its memberships stay with the address. FAIL_MISSING: it belongs to no user. */
-bool people_unlink(Work *work, const char *address, GError **error);
+bool people_unlink(Work *work, const Mailbox *address, GError **error);
 /* Set the user's preferred address, which memberships made with RosterEntry.as_user follow; NULL: none. An address that
  * belongs to nobody becomes the user's. FAIL_EXISTS: it is another user's. FAIL_NEVER: it was never verified
  * (people_verify()). */
-bool people_prefer(Work *work, const char *who, const char *address, GError **error);
+bool people_prefer(Work *work, const char *who, const Mailbox *address, GError **error);
 /* Note that the address is verified, which means that it was shown to be its user's own; or take that back. */
-bool people_verify(Work *work, const char *address, bool verified, GError **error);
+bool people_verify(Work *work, const Mailbox *address, bool verified, GError **error);
 /* Set the name of the person at a known address. */
-bool people_name_address(Work *work, const char *address, const char *name, GError **error);
+bool people_name_address(Work *work, const Mailbox *address, const char *name, GError **error);
 /* Remove the address with its memberships. */
-bool people_remove_address(Work *work, const char *address, GError **error);
+bool people_remove_address(Work *work, const Mailbox *address, GError **error);
 
 /* ---- preferences ---- */
 

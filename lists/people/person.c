@@ -114,10 +114,10 @@ static bool add_bounce(const BounceDay *day, void *data)
 static bool add_request(const Pending *request, void *data)
 {
     Export *export = data;
-    if (is_of(export, request->address))
+    if (is_of(export, request->address->text))
         json_array_append_new(export->requests,
                               json_pack("{so ss so so so so}", "list", text_of(request->list_id), "wants",
-                                        pending_kind_text(request->kind), "address", text_of(request->address),
+                                        pending_kind_text(request->kind), "address", text_of(request->address->text),
                                         "asked_on", time_json(request->made_at), "expires_on",
                                         time_json(request->expires_at), "detail", text_of(request->detail)));
     return true;
@@ -148,6 +148,7 @@ static bool add_trace(const Mention *mention, void *data)
 /* Add what is known of one of the person's addresses. */
 static bool add_address(const Export *export, const KnownAddress *address, json_t *person, GError **error)
 {
+    g_autoptr(Mailbox) mailbox = mailbox_new(address->original);
     const unsigned kinds = 1u << MENTION_KNOWN | 1u << MENTION_TRACE | 1u << MENTION_KEPT;
     json_array_append_new(json_object_get(person, "addresses"),
                           json_pack("{so so so so sb so}", "address", text_of(address->original), "display_name",
@@ -173,7 +174,7 @@ static bool add_address(const Export *export, const KnownAddress *address, json_
     } while (after);
     BounceFilter filter = {.address = address->original};
     return bounce_day_each(export->store, &filter, add_bounce, json_object_get(person, "bounces"), error) &&
-           mention_each(export->store, address->original, kinds, add_trace, json_object_get(person, "others"), error);
+           mention_each(export->store, mailbox, kinds, add_trace, json_object_get(person, "others"), error);
 }
 
 json_t *person_export(Store *store, const char *who, GError **error)
@@ -189,7 +190,8 @@ json_t *person_export(Store *store, const char *who, GError **error)
     if (!addresses)
         return NULL;
     if (!user) { /* an address that belongs to nobody has only itself */
-        KnownAddress *found = address_find(store, who, error);
+        g_autoptr(Mailbox) address = mailbox_new(who);
+        KnownAddress *found = address_find(store, address, error);
         if (!found)
             return NULL;
         g_ptr_array_add(addresses, found);

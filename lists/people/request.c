@@ -37,7 +37,7 @@ static bool decide(Work *work, Pending *request, RequestVerdict verdict, const c
     if (request->waits_for == PENDING_PERSON && verdict != REQUEST_DISCARD && verdict != REQUEST_BAN)
         return fail(error, FAIL_NEVER,
                     "request %" G_GINT64_FORMAT " waits for %s, who was sent a letter; it can only be discarded",
-                    request->number, request->address);
+                    request->number, request->address->text);
     if (verdict == REQUEST_ACCEPT || verdict == REQUEST_CONFIRM) {
         request->facts |= FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED;
         return subscription_advance(work, list, request, subscription, error);
@@ -45,15 +45,15 @@ static bool decide(Work *work, Pending *request, RequestVerdict verdict, const c
 
     subscription->result = verdict == REQUEST_DEFER ? SUBSCRIPTION_KEPT : SUBSCRIPTION_REFUSED;
     subscription->list_id = g_strdup(list->list_id);
-    subscription->address = g_strdup(request->address);
-    work_log(work, list->list_id, "%s=<%s> by=<%s> result=%s", pending_kind_text(request->kind), request->address,
+    subscription->address = g_strdup(request->address->text);
+    work_log(work, list->list_id, "%s=<%s> by=<%s> result=%s", pending_kind_text(request->kind), request->address->text,
              work_by(work), subscription_result_text(subscription->result));
     if (verdict == REQUEST_DEFER) {
         request->expires_at = work_now(work) + work_site(work)->moderator_request_life;
         return pending_put(store, request, NULL, error);
     }
     if (!pending_remove(store, request->number, TOKEN_EXPIRED, error) ||
-        (verdict == REQUEST_BAN && !ban_address(work, list, request->address, error)))
+        (verdict == REQUEST_BAN && !ban_address(work, list, request->address->text, error)))
         return false;
     if (verdict != REQUEST_REJECT)
         return true;
@@ -61,11 +61,11 @@ static bool decide(Work *work, Pending *request, RequestVerdict verdict, const c
     g_autofree char *none = letter_sentence(work, list, language, "no_reason", NULL);
     g_autofree char *asked = letter_sentence(work, list, language, joins ? "asked_to_join" : "asked_to_leave", NULL);
     const TemplateValue values[] = {
-        {"address", request->address}, {"request", asked}, {"reason", reason && *reason ? reason : none}, {0}};
+        {"address", request->address->text}, {"request", asked}, {"reason", reason && *reason ? reason : none}, {0}};
     ListLetter letter = {.template = joins ? "join_rejected" : "leave_rejected",
                          .values = values,
                          .language = language,
-                         .to = request->address};
+                         .to = request->address->text};
     return work_letter(work, list, &letter, error);
 }
 
@@ -81,9 +81,9 @@ bool request_decide(Work *work, int64_t number, RequestVerdict verdict, const ch
     if (verdict == REQUEST_DEFER)
         return true;
     event_tell(work, EVENT_REQUEST_DECIDED, request->list_id,
-               json_pack("{ss ss sI ss ss}", "kind", pending_kind_text(request->kind), "email", request->address,
+               json_pack("{ss ss sI ss ss}", "kind", pending_kind_text(request->kind), "email", request->address->text,
                          "number", (json_int_t)number, "verdict", words[verdict], "by", work_by(work)));
-    g_autofree char *lower = g_utf8_strdown(request->address, -1);
+    g_autofree char *lower = g_utf8_strdown(request->address->text, -1);
     return change_log(work, request->list_id,
                       &(Change){LOG_REQUEST, lower, pending_kind_text(request->kind), words[verdict]}, error);
 }

@@ -50,33 +50,34 @@ bool roster_add(Work *work, const char *list_id, const RosterEntry *entry, GErro
 {
     Store *store = work_store(work);
     const Preferences *own = entry->own ? entry->own : &preferences_unset;
-    if (!own_address_check(work, list_id, entry->role, entry->address, error) ||
+    const char *address = entry->address->text;
+    if (!own_address_check(work, list_id, entry->role, address, error) ||
         !(entry->as_user ? member_add_user(store, list_id, entry->role, entry->address, error)
                          : member_add(store, list_id, entry->role, entry->address, entry->name, own, error)))
         return false;
-    work_log(work, list_id, "%s=<%s> by=<%s> result=added", role_text(entry->role), entry->address, work_by(work));
+    work_log(work, list_id, "%s=<%s> by=<%s> result=added", role_text(entry->role), address, work_by(work));
     if (!entry->counted)
-        return roster_came(work, list_id, entry->role, entry->address, error);
-    roster_tell(work, EVENT_MEMBER_JOINED, list_id, entry->role, entry->address);
+        return roster_came(work, list_id, entry->role, address, error);
+    roster_tell(work, EVENT_MEMBER_JOINED, list_id, entry->role, address);
     return true;
 }
 
-bool roster_remove(Work *work, const char *list_id, Role role, const char *address, GError **error)
+bool roster_remove(Work *work, const char *list_id, Role role, const Mailbox *address, GError **error)
 {
     if (!member_remove(work_store(work), list_id, role, address, error) ||
         (role == ROLE_MEMBER && !departure_withdraw(work_store(work), list_id, address, error)))
         return false;
-    work_log(work, list_id, "%s=<%s> by=<%s> result=removed", role_text(role), address, work_by(work));
-    roster_tell(work, EVENT_MEMBER_LEFT, list_id, role, address);
-    return roster_log_left(work, list_id, role, address, NULL, error);
+    work_log(work, list_id, "%s=<%s> by=<%s> result=removed", role_text(role), address->text, work_by(work));
+    roster_tell(work, EVENT_MEMBER_LEFT, list_id, role, address->text);
+    return roster_log_left(work, list_id, role, address->text, NULL, error);
 }
 
-bool roster_move(Work *work, const Member *member, const char *to, GError **error)
+bool roster_move(Work *work, const Member *member, const Mailbox *to, GError **error)
 {
-    if (!own_address_check(work, member->list_id, member->role, to, error) ||
+    if (!own_address_check(work, member->list_id, member->role, to->text, error) ||
         !member_set_address(work_store(work), member->id, to, error))
         return false;
     roster_tell(work, EVENT_MEMBER_LEFT, member->list_id, member->role, member->address);
     return roster_log_left(work, member->list_id, member->role, member->address, NULL, error) &&
-           roster_came(work, member->list_id, member->role, to, error);
+           roster_came(work, member->list_id, member->role, to->text, error);
 }

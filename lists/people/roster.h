@@ -11,21 +11,22 @@
 
 typedef struct RosterEntry {
     Role role;
-    const char *address, *name; /* name for people; NULL: not known */
-    const Preferences *own;     /* NULL: nothing is set */
-    bool as_user;               /* the address's user joins, by the preferred address; name and own do not count */
-    bool counted;               /* has no row of its own in the log: the caller writes roster_log_many() */
+    const Mailbox *address;
+    const char *name;       /* for people; NULL: not known */
+    const Preferences *own; /* NULL: nothing is set */
+    bool as_user;           /* the address's user joins, by the preferred address; name and own do not count */
+    bool counted;           /* has no row of its own in the log: the caller writes roster_log_many() */
 } RosterEntry;
 
 /* Add a member. Errors are those of member_add() and own_address_check(), and leave the unit as it was. */
 bool roster_add(Work *work, const char *list_id, const RosterEntry *entry, GError **error);
 
 /* Remove the member who has this role by this address. FAIL_MISSING: there is none. */
-bool roster_remove(Work *work, const char *list_id, Role role, const char *address, GError **error);
+bool roster_remove(Work *work, const char *list_id, Role role, const Mailbox *address, GError **error);
 
 /* Give the membership to the address `to`. Programs and the log are told that the old address left and `to` joined.
  * Errors are those of member_set_address() and own_address_check(). */
-bool roster_move(Work *work, const Member *member, const char *to, GError **error);
+bool roster_move(Work *work, const Member *member, const Mailbox *to, GError **error);
 
 /* ---- for callers who have written or removed the member's row themselves ---- */
 

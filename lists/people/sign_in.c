@@ -24,7 +24,7 @@ void signed_in_free(SignedIn *person)
 {
     if (!person)
         return;
-    g_free(person->address);
+    mailbox_free(person->address);
     g_free(person->user_id);
     g_free(person);
 }
@@ -89,7 +89,7 @@ bool sign_in_work(Work *work, const json_t *meta, GError **error)
     const char *typed = page_form_read(meta).address;
     g_autofree char *list_id = NULL;
     g_autoptr(SignedIn) person = sign_in_vouched(store, typed, error);
-    g_autofree char *address = person ? address_stored(store, typed, error) : NULL;
+    g_autoptr(Mailbox) address = person ? address_stored(store, person->address, error) : NULL;
     if (!address || !find_run(store, person, &list_id, error))
         return false;
     bool runs_lists = list_id != NULL, allowed;
@@ -113,13 +113,13 @@ bool sign_in_work(Work *work, const json_t *meta, GError **error)
     g_autofree char *language = letter_language(work, NULL, address);
     g_autofree char *page = letter_page(work, list, language, "sign-in", token);
     g_snprintf(minutes, sizeof(minutes), "%d", (int)(SESSION_LINK_LIFE / (60 * CLOCK_SECOND)));
-    const TemplateValue values[] = {{"address", address}, {"page", page}, {"minutes", minutes}, {0}};
+    const TemplateValue values[] = {{"address", address->text}, {"page", page}, {"minutes", minutes}, {0}};
     const ListLetter letter = {.template = "sign_in",
                                .values = values,
                                .must_say = "page",
                                .language = language,
                                .from = work_site(work)->site_owner,
-                               .to = address,
+                               .to = address->text,
                                .personal = true};
     return work_letter(work, list, &letter, error);
 }
@@ -133,7 +133,7 @@ bool sign_in_peek(Work *work, const char *link, SignIn *result, char **address, 
     if (!found && !g_error_matches(fault, FAIL, FAIL_MISSING))
         return fail_with(error, &fault);
     *result = found ? SIGN_IN_DONE : SIGN_IN_UNKNOWN;
-    *address = found ? g_strdup(found->address) : NULL;
+    *address = found ? g_strdup(found->address->text) : NULL;
     return true;
 }
 
@@ -148,7 +148,7 @@ bool sign_in_begin(Work *work, const char *link, const char *agent, SignIn *resu
         return false;
     if (!session || !session_begin(store, link, fresh, agent, work_now(work), &fault))
         return fail_unless(error, FAIL_MISSING, &fault);
-    work_log(work, "-", "sign-in address=<%s> result=done", session->address);
+    work_log(work, "-", "sign-in address=<%s> result=done", session->address->text);
     *result = SIGN_IN_DONE;
     *token = g_strdup(fresh);
     /* The person who has the link has shown that the address is his own, from the first time on. */
@@ -164,7 +164,8 @@ bool sign_in_begin(Work *work, const char *link, const char *agent, SignIn *resu
 SignedIn *sign_in_vouched(Store *store, const char *address, GError **error)
 {
     g_autoptr(GError) fault = NULL;
-    if (!mailbox_valid(address)) {
+    g_autoptr(Mailbox) mailbox = mailbox_new(address);
+    if (!mailbox->valid) {
         fail(error, FAIL_NEVER, "\"%s\" is no address", address);
         return NULL;
     }
@@ -174,7 +175,7 @@ SignedIn *sign_in_vouched(Store *store, const char *address, GError **error)
         return NULL;
     }
     SignedIn *person = g_new0(SignedIn, 1);
-    person->address = g_strdup(address);
+    person->address = g_steal_pointer(&mailbox);
     person->user_id = g_strdup(user ? user->id : "");
     return person;
 }
@@ -188,7 +189,7 @@ SignedIn *sign_in_person(Store *store, const char *token, int64_t now, GError **
     /* A database that takes nothing now keeps nobody from reading. */
     if (now - session->seen_at > SESSION_SEEN && !session_touch(store, session->key, now, &fault))
         log_warn("the use of a session was not noted: %s", fault->message);
-    SignedIn *person = sign_in_vouched(store, session->address, error);
+    SignedIn *person = sign_in_vouched(store, session->address->text, error);
     if (person)
         person->session = session->key;
     return person;
@@ -201,7 +202,7 @@ MemberCriteria sign_in_criteria(const SignedIn *person)
     if (*person->user_id)
         criteria.user_id = person->user_id;
     else
-        criteria.address = person->address;
+        criteria.address = person->address->text;
     return criteria;
 }
 

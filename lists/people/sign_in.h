@@ -42,7 +42,7 @@ bool sign_in_begin(Work *work, const char *link, const char *agent, SignIn *resu
 
 /* Somebody who has shown that an address is his own. */
 typedef struct SignedIn {
-    char *address;
+    Mailbox *address;
     char *user_id;   /* "": the address belongs to no user */
     int64_t session; /* key of the session; 0: the site's proxy vouches for him */
 } SignedIn;

@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/mailbox.h"
 #include "lists/event.h"
 #include "lists/letters/letter.h"
 #include "lists/letters/moderator_letter.h"
@@ -62,7 +61,7 @@ bool subscription_tell_owners(Work *work, const List *list, const Pending *reque
     g_autofree char *owner = list_address(list, "owner"), *bounces = list_address(list, "bounces");
     g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, request->number);
     const TemplateValue values[] = {
-        {"address", request->address}, {"number", number}, {name ? "user_name" : NULL, name}, {0}};
+        {"address", request->address->text}, {"number", number}, {name ? "user_name" : NULL, name}, {0}};
     char **all = letter_owners(work_store(work), list, work_site(work)->site_owner, error);
     ListLetter letter = {.template = template, .values = values, .to = owner, .recipients = all,
                          .envelope_sender = bounces};
@@ -92,7 +91,7 @@ static void tell_opened(Work *work, const List *list, const Pending *request, co
 {
     if (request->kind == PENDING_JOIN || request->kind == PENDING_LEAVE)
         event_tell(work, EVENT_REQUEST_OPENED, list->list_id,
-                   json_pack("{ss ss sI ss}", "kind", pending_kind_text(request->kind), "email", request->address,
+                   json_pack("{ss ss sI ss}", "kind", pending_kind_text(request->kind), "email", request->address->text,
                              "number", (json_int_t)request->number, "waits_for", waits_for));
 }
 
@@ -103,12 +102,12 @@ bool subscription_send_token(Work *work, const List *list, Pending *request, con
     bool allowed;
     /* Where the answer concerns more than the list, neither its language nor its name is used. */
     bool of_site = request->kind == PENDING_CHANGE_ADDRESS;
-    g_autofree char *to = address_stored(work_store(work), about->to, error);
+    g_autoptr(Mailbox) to = address_stored(work_store(work), about->to, error);
     const LetterAsking asking = {.address = about->to,
                                  .kind = pending_kind_text(request->kind),
                                  .of_site = of_site,
                                  .of_member = request->kind != PENDING_JOIN &&
-                                              mailbox_same(about->to, request->address),
+                                              strcmp(about->to->folded, request->address->folded) == 0,
                                  .vouched = request->facts & (FACT_CONFIRMED | FACT_APPROVED)};
     if (!to || !letter_asking_allowed(work, list, &asking, &allowed, error))
         return false;
@@ -128,7 +127,7 @@ bool subscription_send_token(Work *work, const List *list, Pending *request, con
     g_autofree char *language = letter_language(work, of_site ? NULL : list, to);
     g_autofree char *asked = asked_text(work, list, request, language);
     g_autofree char *page = about->no_answer ? g_strdup("") : letter_page(work, list, language, "confirm", token);
-    TemplateValue values[7 + TOKEN_VALUES + 1] = {{"address", request->address},
+    TemplateValue values[7 + TOKEN_VALUES + 1] = {{"address", request->address->text},
                                                   {"token", about->no_answer ? "" : token},
                                                   {"confirm_email", back.address},
                                                   {"mark", back.mark},
@@ -142,7 +141,7 @@ bool subscription_send_token(Work *work, const List *list, Pending *request, con
                          .language = language,
                          .from_name = of_site ? NULL : list->settings->display_name,
                          .from = about->no_answer ? work_site(work)->site_owner : back.address,
-                         .to = to,
+                         .to = to->text,
                          .personal = true};
     if (!work_letter(work, list, &letter, error))
         return false;
@@ -151,15 +150,15 @@ bool subscription_send_token(Work *work, const List *list, Pending *request, con
 }
 
 /* *first: the address got no letter of this kind about the list within a day; it is taken to get one now. */
-static bool first_today(Work *work, const List *list, const char *address, const char *kind, bool *first,
+static bool first_today(Work *work, const List *list, const Mailbox *address, const char *kind, bool *first,
                         GError **error)
 {
     g_autofree char *entry = g_strdup_printf("%s.%" G_GINT64_FORMAT, kind, work_now(work));
-    const Autoresponse once = {list->list_id, kind, address, entry, work_now(work), SUBSCRIPTION_ASK_AGAIN};
+    const Autoresponse once = {list->list_id, kind, address->text, entry, work_now(work), SUBSCRIPTION_ASK_AGAIN};
     if (!autoresponse_record(work_store(work), &once, first, error))
         return false;
     if (!*first)
-        work_log(work, list->list_id, "to=<%s> result=no-letter (it got a %s within a day)", address, kind);
+        work_log(work, list->list_id, "to=<%s> result=no-letter (it got a %s within a day)", address->text, kind);
     return true;
 }
 
@@ -172,7 +171,8 @@ static const char *asking_template(const Pending *request)
 
 bool subscription_answered(Work *work, const List *list, const Pending *request, GError **error)
 {
-    return autoresponse_forget(work_store(work), list->list_id, asking_template(request), request->address, error);
+    return autoresponse_forget(work_store(work), list->list_id, asking_template(request), request->address->text,
+                               error);
 }
 
 static bool ask_moderator(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
@@ -191,7 +191,7 @@ static bool ask_moderator(Work *work, const List *list, Pending *request, Subscr
     g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, request->number);
     const char *name = request->display_name;
     const TemplateValue values[] = {
-        {"address", request->address}, {"number", number}, {name ? "user_name" : NULL, name}, {0}};
+        {"address", request->address->text}, {"number", number}, {name ? "user_name" : NULL, name}, {0}};
     const ModeratorLetter letter = {
         .letter = {.template = request->kind == PENDING_JOIN ? "request_join" : "request_leave"}, .values = values,
         .about = {.first_request = request->number, .last_request = request->number}};
@@ -226,7 +226,8 @@ static bool note_verified(Work *work, const Pending *request, GError **error)
 static bool do_join(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
 {
     Store *store = work_store(work);
-    const char *list_id = list->list_id, *address = request->address;
+    const char *list_id = list->list_id;
+    const Mailbox *address = request->address;
     g_autoptr(GError) refusal = NULL;
     Preferences wants = preferences_unset;
     wants.delivery_mode = request->delivery_mode;
@@ -244,11 +245,11 @@ static bool do_join(Work *work, const List *list, Pending *request, Subscription
     *result = added ? SUBSCRIPTION_DONE : SUBSCRIPTION_NO_CHANGE;
     if (!added)
         return subscription_end(work, request, error);
-    if (!roster_came(work, list_id, ROLE_MEMBER, address, error))
+    if (!roster_came(work, list_id, ROLE_MEMBER, address->text, error))
         return false;
 
-    const TemplateValue values[] = {{"address", address}, {0}};
-    ListLetter welcome = {.template = "welcome", .values = values, .to = address};
+    const TemplateValue values[] = {{"address", address->text}, {0}};
+    ListLetter welcome = {.template = "welcome", .values = values, .to = address->text};
     bool welcomed = request->welcome == WELCOME_YES ||
                     (request->welcome == WELCOME_AS_LIST && list->settings->send_welcome_message);
     if (welcomed && !subscription_may_write(work, list, request, welcome.template, &welcomed, error))
@@ -276,13 +277,13 @@ static bool say_goodbye(Work *work, const List *list, const Pending *request, co
     g_autofree char *undo = g_strconcat(sentence, page ? "\n" : NULL, page, NULL);
     g_autofree char *how = letter_sentence(work, list, language, token ? hows[request->way] : "undo_none", NULL);
     const TemplateValue values[] = {
-        {"address", request->address}, {"undo", undo}, {"how", how}, {"mark", back.mark ? back.mark : ""}, {0}};
+        {"address", request->address->text}, {"undo", undo}, {"how", how}, {"mark", back.mark ? back.mark : ""}, {0}};
     ListLetter letter = {.template = list->settings->send_goodbye_message ? "goodbye" : "left",
                          .values = values,
                          .language = language,
                          .from = back.address,
                          .from_name = token ? list->settings->display_name : NULL,
-                         .to = request->address,
+                         .to = request->address->text,
                          .must_say = "undo"};
     return work_letter(work, list, &letter, error);
 }
@@ -309,18 +310,19 @@ static bool do_leave(Work *work, const List *list, Pending *request, Subscriptio
     subscription->told = told;
     bool with_token = undone && told;
     /* The letters are about a member; so what is known of one is read before the row goes. */
-    g_autofree char *name = letter_member_name(work, list, request->address);
-    g_autofree char *language = letter_language(work, list, member->address);
+    g_autoptr(Mailbox) stored = mailbox_new(member->address);
+    g_autofree char *name = letter_member_name(work, list, request->address->text);
+    g_autofree char *language = letter_language(work, list, stored);
     const Departure departure = {.list_id = list->list_id,
-                                 .address = member->address,
+                                 .address = stored,
                                  .way = request->way,
                                  .counts = leave_brake_concerns(request),
                                  .left_at = work_now(work)};
     if ((with_token && !pending_token_new(token, error)) ||
         !(undone ? departure_record(store, &departure, with_token ? token : NULL, error)
-                 : departure_withdraw(store, list->list_id, member->address, error)) ||
-        !member_remove(store, list->list_id, ROLE_MEMBER, member->address, error) ||
-        !roster_left(work, list->list_id, request->address, leave_way_text((LeaveWay)request->way), error))
+                 : departure_withdraw(store, list->list_id, stored, error)) ||
+        !member_remove(store, list->list_id, ROLE_MEMBER, stored, error) ||
+        !roster_left(work, list->list_id, request->address->text, leave_way_text((LeaveWay)request->way), error))
         return false;
     return (!told || say_goodbye(work, list, request, with_token ? token : NULL, language, error)) &&
            subscription_end(work, request, error) &&
@@ -335,13 +337,13 @@ void subscription_note(Work *work, const List *list, const Pending *request, Sub
     subscription->kind = request->kind;
     subscription->request = request->number;
     subscription->list_id = g_strdup(list->list_id);
-    subscription->address = g_strdup(request->address);
+    subscription->address = g_strdup(request->address->text);
     bool leaves = request->kind == PENDING_LEAVE;
     if (subscription->result == SUBSCRIPTION_LIMITED && work_actor(work)->door == DOOR_PAGE)
         return; /* lists/letters/letter.c tells it once an hour: forms can be posted very often */
-    work_log(work, list->list_id, "%s=<%s> by=<%s>%s%s result=%s", pending_kind_text(request->kind), request->address,
-             work_by(work), leaves ? " way=" : "", leaves ? leave_way_text((LeaveWay)request->way) : "",
-             subscription_result_text(subscription->result));
+    work_log(work, list->list_id, "%s=<%s> by=<%s>%s%s result=%s", pending_kind_text(request->kind),
+             request->address->text, work_by(work), leaves ? " way=" : "",
+             leaves ? leave_way_text((LeaveWay)request->way) : "", subscription_result_text(subscription->result));
 }
 
 /* Return the policy for a request. A complaint ends the membership, whatever the list demands of people who ask to

@@ -21,7 +21,8 @@ bool subscription_ask(Work *work, const List *list, Pending *request, Subscripti
 /* A letter that asks a person to confirm, and brings the token for the answer. no_answer: it explains why nothing can
  * be confirmed, so it brings no token. */
 typedef struct TokenLetter {
-    const char *template, *to;
+    const char *template;
+    const Mailbox *to;
     const TemplateValue *values; /* at most 4 besides those of each such letter; the last has no name; NULL: none */
     bool no_answer;
 } TokenLetter;

@@ -51,7 +51,8 @@ static bool reject(Work *work, const Held *held, const char *reason, bool *told,
     if (!list)
         return false;
     g_autofree char *subject = template_brief(held->subject ? held->subject : "");
-    g_autofree char *language = letter_language(work, list, held->sender);
+    g_autoptr(Mailbox) reader = mailbox_new(held->sender);
+    g_autofree char *language = letter_language(work, list, reader);
     g_autofree char *none = letter_sentence(work, list, language, "no_reason", NULL);
     g_autoptr(GString) indented = g_string_new(reason && *reason ? reason : none);
     g_string_replace(indented, "\n", "\n    ", 0);
@@ -68,19 +69,20 @@ static bool reject(Work *work, const Held *held, const char *reason, bool *told,
 static bool allow_sender(Work *work, const Held *held, GError **error)
 {
     Store *store = work_store(work);
-    if (!held->sender || !mailbox_valid(held->sender))
+    g_autoptr(Mailbox) address = mailbox_new(held->sender);
+    if (!address || !address->valid)
         return true;
     for (int at = 0; at < 2; at++) {
         Member *found;
-        if (!member_look_up(store, held->list_id, at == 0 ? ROLE_MEMBER : ROLE_NONMEMBER, held->sender, &found, error))
+        if (!member_look_up(store, held->list_id, at == 0 ? ROLE_MEMBER : ROLE_NONMEMBER, address, &found, error))
             return false;
         g_autoptr(Member) member = found;
         if (member)
             return people_set_moderation(work, member, ACTION_DEFER, error);
     }
-    const RosterEntry sender = {.role = ROLE_NONMEMBER, .address = held->sender};
+    const RosterEntry sender = {.role = ROLE_NONMEMBER, .address = address};
     return roster_add(work, held->list_id, &sender, error) &&
-           member_set_moderation(store, held->list_id, ROLE_NONMEMBER, held->sender, ACTION_DEFER, error);
+           member_set_moderation(store, held->list_id, ROLE_NONMEMBER, address, ACTION_DEFER, error);
 }
 
 /* The site may want to try changes with what was refused. A transaction that fails later leaves a file that stands for

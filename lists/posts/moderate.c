@@ -230,7 +230,7 @@ static bool decide_request(ModeratorSession *session, const Decision *decision, 
         say_gone(session, "r", (NumberRange){number, number});
         return true;
     }
-    const TemplateValue values[] = {{"address", request->address}, {0}};
+    const TemplateValue values[] = {{"address", request->address->text}, {0}};
     if (decision->verdict != HELD_ALLOW &&
         !request_decide(session->work, number, words[word].request, decision->reason, &made, error))
         return false;
@@ -366,7 +366,8 @@ bool moderate_reply(Work *work, const List *list, const char *token, GBytes *mes
     if (!*known)
         return true;
     work_become(work, ACTOR_MODERATOR, ticket->moderator);
-    g_autofree char *language = letter_language(work, list, ticket->moderator);
+    g_autoptr(Mailbox) reader = mailbox_new(ticket->moderator);
+    g_autofree char *language = letter_language(work, list, reader);
     g_autoptr(GString) answers = g_string_new(NULL);
     ModeratorSession session = {work, list, ticket, language, answers};
     if (!is_moderator(work, list, ticket->moderator, &moderates, error))

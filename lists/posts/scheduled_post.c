@@ -54,7 +54,8 @@ static bool write_letter(Work *work, const List *list, const Scheduled *post, co
                          GError **error)
 {
     g_autofree char *subject = template_brief(post->subject ? post->subject : "");
-    g_autofree char *time = clock_rfc5322(post->due_at), *language = letter_language(work, list, to);
+    g_autoptr(Mailbox) reader = mailbox_new(to);
+    g_autofree char *time = clock_rfc5322(post->due_at), *language = letter_language(work, list, reader);
     g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, post->number);
     const TemplateValue numbered[] = {{"number", number}, {0}};
     g_autofree char *what = letter_sentence(work, list, language, key, numbered);
@@ -190,10 +191,11 @@ bool scheduled_post_due(Work *work, int64_t number, GError **error)
     if (!list)
         return false;
     /* The moderators are to look at it before it goes, where moderation was tightened meanwhile. */
-    bool runs = !post->author;
+    g_autoptr(Mailbox) author = mailbox_new(post->author);
+    bool runs = !author;
     for (int at = 0; at < 2 && !runs && !list->settings->emergency; at++) {
         Member *found;
-        if (!member_look_up(store, list->list_id, at == 0 ? ROLE_OWNER : ROLE_MODERATOR, post->author, &found, error))
+        if (!member_look_up(store, list->list_id, at == 0 ? ROLE_OWNER : ROLE_MODERATOR, author, &found, error))
             return false;
         runs = found;
         member_free(found);

@@ -55,8 +55,8 @@ bool round_trip_make(Work *work, const RoundTrip *trip, GError **error)
 {
     g_autoptr(List) back = make_list(work, trip->back, error);
     g_autoptr(List) list = back ? make_list(work, trip->list, error) : NULL;
-    return list &&
-           member_add(work_store(work), list->list_id, ROLE_MEMBER, trip->back, NULL, &preferences_unset, error);
+    g_autoptr(Mailbox) address = mailbox_new(trip->back);
+    return list && member_add(work_store(work), list->list_id, ROLE_MEMBER, address, NULL, &preferences_unset, error);
 }
 
 static bool drop_list(Work *work, const char *address, int64_t least_age, GError **error)

@@ -105,7 +105,8 @@ static bool is_barred(const Refresh *refresh, const char *address, bool *barred,
 {
     g_autofree char *ban = NULL, *why = NULL;
     const char *list_id = refresh->list->list_id;
-    if (refresh->bans && !ban_check(refresh->run->store, list_id, address, refresh->ban_memory, &ban, error))
+    g_autoptr(Mailbox) mailbox = refresh->bans ? mailbox_new(address) : NULL;
+    if (refresh->bans && !ban_check(refresh->run->store, list_id, mailbox, refresh->ban_memory, &ban, error))
         return false;
     if (own_address_may_be(refresh->domains, address) &&
         !own_address_bars(refresh->work, list_id, ROLE_MEMBER, address, &why, error))

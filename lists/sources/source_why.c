@@ -12,7 +12,7 @@
 typedef struct Why {
     Work *work;
     const List *list;
-    const char *address;
+    const Mailbox *address;
     bool is_member;
     json_t *because, *sources;
 } Why;
@@ -81,23 +81,24 @@ json_t *source_why(Work *work, const List *list, const char *address, GError **e
 {
     Store *store = work_store(work);
     g_autoptr(Member) member = NULL;
-    if (!mailbox_valid(address)) {
+    g_autoptr(Mailbox) mailbox = mailbox_new(address);
+    if (!mailbox->valid) {
         fail(error, FAIL_NEVER, "\"%s\" is no e-mail address (local@domain), so no source makes it a member", address);
         return NULL;
     }
-    if (!member_look_up(store, list->list_id, ROLE_MEMBER, address, &member, error))
+    if (!member_look_up(store, list->list_id, ROLE_MEMBER, mailbox, &member, error))
         return NULL;
     bool is_member = member != NULL;
     g_autoptr(json_t) object = json_pack("{ss ss sb s[] s[]}", "list", list->posting_address, "address", address,
                                          "member", is_member, "sources", "because");
     const Why why = {
-        work, list, address, is_member, json_object_get(object, "because"), json_object_get(object, "sources")};
+        work, list, mailbox, is_member, json_object_get(object, "because"), json_object_get(object, "sources")};
     if (!say_sources(&why, error))
         return NULL;
 
     int64_t left_at;
     g_autofree char *way = NULL, *ban = NULL, *bars = NULL;
-    if (!is_member && !source_left_find(store, list->list_id, address, &way, &left_at, error))
+    if (!is_member && !source_left_find(store, list->list_id, mailbox, &way, &left_at, error))
         return NULL;
     g_autofree char *when = way ? clock_text(left_at) : NULL;
     if (way && *way)
@@ -111,7 +112,7 @@ json_t *source_why(Work *work, const List *list, const char *address, GError **e
             "add %s %s",
             when, list->posting_address, address);
 
-    if (!ban_check(store, list->list_id, address, NULL, &ban, error) ||
+    if (!ban_check(store, list->list_id, mailbox, NULL, &ban, error) ||
         !own_address_bars(work, list->list_id, ROLE_MEMBER, address, &bars, error))
         return NULL;
     if (ban && is_member)

@@ -187,8 +187,8 @@ static bool tell(const Trial *trial, const TrialMail *mail, const TrialOutcome *
     post_init(&post);
     post.message = message;
     post.sender = meta_string(mail->meta, KEY_SENDER, "");
-    const GPtrArray *senders = post_senders(&post);
-    g_autofree char *from = g_utf8_make_valid(senders->len > 0 ? senders->pdata[0] : "", -1);
+    const char *sender = post_first_sender(&post);
+    g_autofree char *from = g_utf8_make_valid(sender ? sender : "", -1);
     const TrialPost told = {.file = mail->file,
                             .hash = hash,
                             .held = mail->held,

@@ -15,10 +15,9 @@
 /* All regular members; the store leaves out the sender where that is wished. */
 static bool process_member_recipients(Post *post, GError **error)
 {
-    const GPtrArray *senders = post_senders(post);
     post->recipients = POST_TO_MEMBERS;
     g_free(post->skip_sender);
-    post->skip_sender = g_strdup(post->member ? post->member : senders->len > 0 ? senders->pdata[0] : NULL);
+    post->skip_sender = g_strdup(post_poster(post));
     recipient_soon(post->store, post->list->list_id, post->skip_sender);
     return true;
 }
@@ -76,7 +75,8 @@ const Handler handler_digest_recipients = {.name = "digest-recipients", .process
 static bool is_left_out(const Post *post, const char *address, bool *left_out, GError **error)
 {
     g_autoptr(Member) member = NULL;
-    if (!post_find_member(post, ROLE_MEMBER, address, &member, error))
+    g_autoptr(Mailbox) mailbox = mailbox_new(address);
+    if (!post_find_member(post, ROLE_MEMBER, mailbox, &member, error))
         return false;
     const Preferences *chosen = member ? &member->effective : NULL;
     *left_out = chosen && chosen->receive_list_copy == 0 && chosen->delivery_mode == MODE_REGULAR &&
@@ -192,7 +192,8 @@ static bool process_acknowledge(Post *post, GError **error)
     const char *poster = post_poster(post); /* known from the rules, or a moderator let it pass */
     if (!poster || !post_may_answer(post))
         return true;
-    if (!post->found && !post_find_member(post, ROLE_MEMBER, poster, &post->found, error))
+    g_autoptr(Mailbox) address = post->found ? NULL : mailbox_new(poster);
+    if (address && !post_find_member(post, ROLE_MEMBER, address, &post->found, error))
         return false;
     const Member *member = post->found;
     if (member && member->effective.acknowledge_posts)

@@ -77,7 +77,8 @@ static bool author_name(const Post *post, const Address *author, char **name, GE
     g_autofree char *shown = header_decode(author->display);
     if (!*g_strstrip(shown)) {
         Member *found;
-        if (!post_find_member(post, ROLE_MEMBER, author->mailbox, &found, error))
+        g_autoptr(Mailbox) address = mailbox_new(author->mailbox);
+        if (!post_find_member(post, ROLE_MEMBER, address, &found, error))
             return false;
         g_autoptr(Member) member = found;
         g_free(shown);

@@ -47,7 +47,7 @@ static bool check_banned_address(Post *post, bool *hit, GError **error)
             return false;
         *hit = by != NULL;
         if (by)
-            post_add_reason(post, "The sender %s is banned.", (const char *)senders->pdata[at]);
+            post_add_reason(post, "The sender %s is banned.", ((const Mailbox *)senders->pdata[at])->text);
     }
     return true;
 }
@@ -130,7 +130,7 @@ static const struct {
 };
 
 /* Set *is: is the sender a member of a list that a word "@LIST" names? A list that is not there has no members. */
-static bool is_member_of_any(const Post *post, char *const *words, const char *sender, bool *is, GError **error)
+static bool is_member_of_any(const Post *post, char *const *words, const Mailbox *sender, bool *is, GError **error)
 {
     *is = false;
     for (char *const *word = words; *word && !*is; word++) {
@@ -146,12 +146,12 @@ static bool is_member_of_any(const Post *post, char *const *words, const char *s
 
 /* Set the action that the list's nonmember_tables of addresses, patterns and lists have for the sender; ACTION_UNSET:
  * none. */
-static bool by_patterns(const Post *post, const char *sender, Action *action, GError **error)
+static bool by_patterns(const Post *post, const Mailbox *sender, Action *action, GError **error)
 {
     const List *list = post->list;
     for (size_t at = 0; at < G_N_ELEMENTS(nonmember_tables) && *action == ACTION_UNSET; at++) {
         char **patterns = *(char ***)((const char *)list->settings + nonmember_tables[at].patterns);
-        bool is = pattern_match_any(patterns, sender, post->patterns);
+        bool is = pattern_match_any(patterns, sender->text, post->patterns);
         if (!is && pattern_gave_up_any(patterns, post->patterns)) /* it may be one of these */
             *action = ACTION_HOLD;
         else if (!is && !is_member_of_any(post, patterns, sender, &is, error))
@@ -169,7 +169,7 @@ static bool check_nonmember_moderation(Post *post, bool *hit, GError **error)
 {
     const GPtrArray *senders = post_senders(post);
     Action action = ACTION_UNSET, strangers = (Action)post->list->settings->default_nonmember_action;
-    const char *who = NULL;
+    const Mailbox *who = NULL;
     *hit = false;
     if (post->member || senders->len == 0)
         return true;
@@ -196,7 +196,7 @@ static bool check_nonmember_moderation(Post *post, bool *hit, GError **error)
         return true;
     *hit = true;
     post->action = action;
-    post_add_reason(post, "The sender %s is not a member of the list.", who);
+    post_add_reason(post, "The sender %s is not a member of the list.", who->text);
     return true;
 }
 
@@ -209,10 +209,10 @@ const Rule rule_nonmember_moderation = {
  * that out. */
 static bool check_sender_confirmation(Post *post, bool *hit, GError **error)
 {
-    const GPtrArray *senders = post_senders(post);
-    *hit = post->unproved && !post->moderated && senders->len > 0;
+    const char *sender = post_first_sender(post);
+    *hit = post->unproved && !post->moderated && sender;
     if (*hit)
-        post_add_reason(post, "The sender %s has not confirmed the address yet.", (const char *)senders->pdata[0]);
+        post_add_reason(post, "The sender %s has not confirmed the address yet.", sender);
     return true;
 }
 

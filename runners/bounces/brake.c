@@ -37,7 +37,7 @@ static bool gather_charged(const BounceDay *day, void *data)
     const TakeBack *what = charged->what;
     charged->number++;
     g_free(charged->last);
-    charged->last = email_folded(day->address);
+    charged->last = mailbox_folded(day->address);
     if (what->but && g_ascii_strcasecmp(day->address, what->but) == 0)
         return true;
     g_autofree char *reply = bounce_reply_key(day->text, day->address);
@@ -112,9 +112,9 @@ static BrakeAsked ask(const Failed *failed, const BounceEvent *noted, bool first
     static const char *const mailbox[] = {"user-unknown", "mailbox-disabled", "mailbox-full", NULL};
     static const char *const host[] = {"host-unknown", "network", "expired", NULL};
     bool recipient = failed->about == BOUNCE_ABOUT_RECIPIENT;
-    const char *at = strrchr(noted->address, '@');
+    const char *at = strrchr(noted->address->text, '@');
     BrakeAsked asked = {.domain = g_ascii_strdown(at ? at + 1 : "", -1),
-                        .reply = bounce_reply_key(noted->text, noted->address)};
+                        .reply = bounce_reply_key(noted->text, noted->address->text)};
     asked.event = (BounceBrakeEvent){.list_id = noted->list_id, .domain = asked.domain, .reply = asked.reply,
                                      .text = noted->text, .first = first, .at = noted->at,
                                      .mailbox = recipient && g_strv_contains(mailbox, failed->reason),
@@ -138,8 +138,12 @@ bool case_brake(Case *given, const Failed *failed, const BounceEvent *noted, boo
         return true;
     list_runner_log(given->entry, "domain=%s result=held-back (too many members fail with: %s)", asked.domain,
                     noted->text);
-    TakeBack what = {noted->list_id, brake.of_list ? NULL : asked.domain, asked.reply, noted->address,
-                     noted->at / BOUNCE_DAY, ""};
+    TakeBack what = {noted->list_id,
+                     brake.of_list ? NULL : asked.domain,
+                     asked.reply,
+                     noted->address->text,
+                     noted->at / BOUNCE_DAY,
+                     ""};
     g_autofree char *last = NULL;
     if (!take_portion(store, &what, &last, error))
         return false;

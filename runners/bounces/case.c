@@ -97,14 +97,20 @@ typedef struct MemberCase {
     bool held; /* too many fail with the same reply */
 } MemberCase;
 
-static BounceEvent event_of(const Case *given, const Failed *failed, const Member *member, const char *text)
+static BounceEvent event_of(const Case *given, const Failed *failed, const Mailbox *address, const char *text)
 {
     int64_t weight = failed->about != BOUNCE_ABOUT_RECIPIENT ? 0
                      : failed->soft                          ? given->list->settings->bounce_temporary_weight
                                                              : SCORE_POINT;
-    return (BounceEvent){.list_id = given->list->list_id, .address = member->address, .at = given->now,
-                         .weight = weight, .class = bounce_class_name(failed->class), .status = failed->status,
-                         .reason = failed->reason, .source = failed->probe ? "probe" : failed->source, .text = text};
+    return (BounceEvent){.list_id = given->list->list_id,
+                         .address = address,
+                         .at = given->now,
+                         .weight = weight,
+                         .class = bounce_class_name(failed->class),
+                         .status = failed->status,
+                         .reason = failed->reason,
+                         .source = failed->probe ? "probe" : failed->source,
+                         .text = text};
 }
 
 static char *text_of(const Failed *failed)
@@ -121,16 +127,18 @@ static bool score_member(Case *given, const Failed *failed, MemberCase *fate, GE
     Store *store = given->bounces->shared->store;
     ScoreRules rules = score_rules(given->list, given->bounces->probes);
     g_autofree char *text = text_of(failed);
-    const BounceEvent event = event_of(given, failed, member, text);
+    g_autoptr(Mailbox) address = mailbox_new(member->address);
+    const BounceEvent event = event_of(given, failed, address, text);
     BounceNoted noted;
     HeldBack held = {0};
     if (!bounce_note(store, &event, &noted, error) ||
         !case_brake(given, failed, &event, noted.first, &held, error))
         return false;
     fate->held = held.held;
-    if (fate->held && !bounce_take_back(store, &(BounceTakenBack){event.list_id, event.address, event.at / BOUNCE_DAY,
-                                                                  noted.added, false},
-                                        error))
+    if (fate->held &&
+        !bounce_take_back(store,
+                          &(BounceTakenBack){event.list_id, member->address, event.at / BOUNCE_DAY, noted.added, false},
+                          error))
         return false;
     int64_t added = fate->held ? 0 : noted.added;
     if (score->disabled_at)
@@ -170,8 +178,8 @@ static void log_member(const Case *given, const Failed *failed, const BounceScor
 static Member *find_member(Case *given, const Failed *failed, GError **error)
 {
     g_autoptr(GError) fault = NULL;
-    Member *member = member_find(given->bounces->shared->store, given->list->list_id, ROLE_MEMBER, failed->address,
-                                 &fault);
+    g_autoptr(Mailbox) address = mailbox_new(failed->address);
+    Member *member = member_find(given->bounces->shared->store, given->list->list_id, ROLE_MEMBER, address, &fault);
     if (!member && !g_error_matches(fault, FAIL, FAIL_MISSING))
         g_propagate_error(error, g_steal_pointer(&fault));
     return member;
@@ -245,7 +253,8 @@ bool case_failed(Case *given, const Failed *failed, GError **error)
     if (before && acts & SCORE_TAKE_BACK) {
         /* The entry was worked before, and a crash came before what it had added was there. */
         g_autofree char *text = text_of(failed);
-        const BounceEvent event = event_of(given, failed, member, text);
+        g_autoptr(Mailbox) address = mailbox_new(member->address);
+        const BounceEvent event = event_of(given, failed, address, text);
         if (!case_brake_again(given, failed, &event, error))
             return false;
     }
@@ -266,9 +275,15 @@ static bool part(Case *given, const Failed *failed, MemberCase *fate, GError **e
 {
     const Member *member = fate->member;
     ListRunner *shared = given->bounces->shared;
-    BounceEvent event = {.list_id = given->list->list_id, .address = member->address, .at = given->now,
-                         .class = bounce_class_name(failed->class), .status = failed->status,
-                         .reason = failed->reason, .source = failed->source, .text = ""};
+    g_autoptr(Mailbox) address = mailbox_new(member->address);
+    BounceEvent event = {.list_id = given->list->list_id,
+                         .address = address,
+                         .at = given->now,
+                         .class = bounce_class_name(failed->class),
+                         .status = failed->status,
+                         .reason = failed->reason,
+                         .source = failed->source,
+                         .text = ""};
     BounceNoted noted;
     if (!bounce_note(shared->store, &event, &noted, error))
         return false;
@@ -276,7 +291,7 @@ static bool part(Case *given, const Failed *failed, MemberCase *fate, GError **e
     case COMPLAINT_UNSUBSCRIBE: {
         g_auto(Subscription) made = {0};
         g_autoptr(Work) work = list_runner_work(shared, given->entry);
-        if (!leave_complained(work, given->list, member->address, &made, error) || !work_keep(work, given->key, error))
+        if (!leave_complained(work, given->list, address, &made, error) || !work_keep(work, given->key, error))
             return false;
         fate->acts = made.result == SUBSCRIPTION_DONE ? SCORE_LEFT : 0; /* else it waits for a moderator */
         kept_rows_note(shared, given->key, given->outcome);

@@ -121,7 +121,8 @@ static bool act(Case *given, const json_t *due, const char *effect, BounceScore 
     if (*acts & SCORE_REMOVE) {
         g_autoptr(Work) work = case_work(given, DOOR_TIMER);
         const char *way = leave_way_text(LEAVE_BY_BOUNCES);
-        if (!member_remove(store, score->list_id, ROLE_MEMBER, score->address, error) ||
+        g_autoptr(Mailbox) address = mailbox_new(score->address);
+        if (!member_remove(store, score->list_id, ROLE_MEMBER, address, error) ||
             !roster_log_left(work, score->list_id, ROLE_MEMBER, score->address, way, error))
             return false;
     } else if (!bounce_score_write(store, score, error)) {

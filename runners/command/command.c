@@ -44,7 +44,8 @@ typedef struct Order {
     const Message *message;
     const Config *config;
     Hashed *hashed;
-    char *who, *name;   /* of From, else the envelope's sender; what it asks for is asked for this address */
+    Mailbox *who;       /* of From, else the sender of the envelope; what it asks for is asked for this address */
+    char *name;         /* that From has; NULL: none */
     char *language;     /* of the answer */
     GString *answers;   /* what the answer says */
     GString *settings;  /* what all the lines "set" wish for together */
@@ -68,7 +69,7 @@ static void quote(Order *order, const char *line)
 /* Add a sentence about an address; one that stands in the mail's text is left out where nothing is repeated. */
 static void say(Order *order, const char *line, const char *key, const char *address)
 {
-    bool shown = order->quotes || !address || address_same(address, order->who);
+    bool shown = order->quotes || !address || address_same(address, order->who->text);
     const TemplateValue values[] = {{"address", shown ? address : "..."}, {0}};
     g_autofree char *sentence = letter_sentence(order->work, order->list, order->language, key, values);
     quote(order, line);
@@ -144,12 +145,12 @@ static void tell(Order *order, const char *line, const Subscription *made)
 {
     bool join = made->kind == PENDING_JOIN, leave = made->kind == PENDING_LEAVE;
     CommandTelling telling = telling_for(order, made);
-    if ((join || leave) && made->address && !address_same(made->address, order->who) &&
+    if ((join || leave) && made->address && !address_same(made->address, order->who->text) &&
         made->result != SUBSCRIPTION_BAD_ADDRESS &&
         made->result != SUBSCRIPTION_OWN_ADDRESS) /* who is a member is not told to others */
         telling = (CommandTelling){join ? "join_other" : "leave_other", true, true};
     order->worth_telling = order->worth_telling || (order->alone ? telling.alone : telling.among);
-    say(order, line, telling.key, made->address ? made->address : order->who);
+    say(order, line, telling.key, made->address ? made->address : order->who->text);
 }
 
 /* ---- commands ---- */
@@ -158,12 +159,12 @@ static void tell(Order *order, const char *line, const Subscription *made)
  * become many letters to others. */
 static bool may_ask_for(Order *order, const char *line, const char *address)
 {
-    if (!address || address_same(address, order->who))
+    if (!address || address_same(address, order->who->text))
         return true;
     if (!order->asked_other)
         return order->asked_other = true;
     order->worth_telling = true;
-    say(order, line, "one_other", order->who);
+    say(order, line, "one_other", order->who->text);
     return false;
 }
 
@@ -173,12 +174,13 @@ static bool join(Order *order, const char *line, const char *address, const char
     g_auto(Subscription) made = {0};
     DeliveryMode mode;
     Preferences wants = preferences_unset;
-    bool own = !address || address_same(address, order->who);
+    bool own = !address || address_same(address, order->who->text);
     if (!may_ask_for(order, line, address))
         return true;
     if (digest && delivery_mode_of_word(digest, &mode))
         wants.delivery_mode = (int)mode;
-    Joiner joiner = {.address = own ? order->who : address, .name = own ? order->name : NULL, .wants = &wants};
+    g_autoptr(Mailbox) other = own ? NULL : mailbox_new(address);
+    Joiner joiner = {.address = other ? other : order->who, .name = own ? order->name : NULL, .wants = &wants};
     if (!join_ask(order->work, order->list, &joiner, &made, error))
         return false;
     tell(order, line, &made);
@@ -190,7 +192,8 @@ static bool leave(Order *order, const char *line, const char *address, GError **
     g_auto(Subscription) made = {0};
     if (!may_ask_for(order, line, address))
         return true;
-    if (!leave_ask(order->work, order->list, address ? address : order->who, 0, &made, error))
+    g_autoptr(Mailbox) other = mailbox_new(address);
+    if (!leave_ask(order->work, order->list, other ? other : order->who, 0, &made, error))
         return false;
     tell(order, line, &made);
     return true;
@@ -204,10 +207,10 @@ static bool confirm(Order *order, const char *line, const MailCommand *command, 
         return false;
     if (made.kind == PENDING_CHANGE_ADDRESS && made.result == SUBSCRIPTION_ASKED_PERSON) {
         order->worth_telling = true;
-        say(order, line, "change_asked_new", order->who);
-    } else if (made.kind != PENDING_CHANGE_ADDRESS && made.address && !address_same(made.address, order->who)) {
+        say(order, line, "change_asked_new", order->who->text);
+    } else if (made.kind != PENDING_CHANGE_ADDRESS && made.address && !address_same(made.address, order->who->text)) {
         order->worth_telling = true;
-        say(order, line, "confirmed", order->who); /* whose token it was is not told to others */
+        say(order, line, "confirmed", order->who->text); /* whose token it was is not told to others */
     } else {
         tell(order, line, &made);
     }
@@ -239,7 +242,7 @@ static bool set(Order *order, const MailCommand *command, GError **error)
     g_autoptr(Member) member = found;
     if (!command->argument) {
         order->worth_telling = true;
-        say(order, command->line, member ? "set_now" : "set_no_member", order->who);
+        say(order, command->line, member ? "set_now" : "set_no_member", order->who->text);
         g_autofree char *shown = member ? options_of(work_store(order->work), member, "    ", error) : NULL;
         if (shown)
             g_string_append_printf(order->answers, "%s\n", shown);
@@ -264,7 +267,7 @@ static bool set(Order *order, const MailCommand *command, GError **error)
 /* Answers with something about the list; posts of the archive go into a letter of their own. */
 static bool inform(Order *order, const MailCommand *command, GError **error)
 {
-    const InformAsked asked = {order->work, order->list, order->who, order->language, command->filter};
+    const InformAsked asked = {order->work, order->list, order->who->text, order->language, command->filter};
     GString *answers = order->answers;
     order->worth_telling = true;
     quote(order, command->line);
@@ -292,7 +295,8 @@ static bool run_command(Order *order, const MailCommand *command, GError **error
         return set(order, command, error);
     case COMMAND_CHANGE: {
         g_auto(Subscription) made = {0};
-        AddressChange what = {.old_address = order->who, .new_address = command->argument};
+        g_autoptr(Mailbox) to = mailbox_new(command->argument);
+        AddressChange what = {.old_address = order->who, .new_address = to};
         if (!change_address_ask(order->work, order->list, &what, &made, error))
             return false;
         tell(order, command->line, &made);
@@ -329,7 +333,7 @@ static bool pass_to_owners(Order *order, GBytes *octets, bool *passed, GError **
     GPtrArray *pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
     g_ptr_array_add(pieces, g_bytes_ref(octets));
     work_entry(order->work, "in", meta, pieces, NULL);
-    work_log(order->work, order->list->list_id, "from=<%s> result=passed-to-owners", order->who);
+    work_log(order->work, order->list->list_id, "from=<%s> result=passed-to-owners", order->who->text);
     return true;
 }
 
@@ -357,12 +361,12 @@ static bool run_request(Order *order, GBytes *octets, GError **error)
     }
     if (read.commands->len == 0) {
         order->worth_telling = true;
-        say(order, NULL, "no_command", order->who);
+        say(order, NULL, "no_command", order->who->text);
         if (!help(order, NULL, error))
             return false;
     }
     if (read.ignored->len > 0)
-        say(order, NULL, order->quotes ? "ignored" : "ignored_some", order->who);
+        say(order, NULL, order->quotes ? "ignored" : "ignored_some", order->who->text);
     for (unsigned at = 0; at < read.ignored->len; at++)
         quote(order, read.ignored->pdata[at]);
     return true;
@@ -379,7 +383,7 @@ static bool run_confirm(Order *order, const char *detail, GBytes *octets, GError
             return confirm(order, NULL, command, error);
     }
     order->worth_telling = true;
-    say(order, NULL, "no_token", order->who);
+    say(order, NULL, "no_token", order->who->text);
     return true;
 }
 
@@ -429,10 +433,10 @@ static bool work_order(Order *order, GBytes *octets, GError **error)
     if (from)
         address_parse(from, strlen(from), authors);
     const Address *first = authors->len > 0 ? authors->pdata[0] : NULL;
-    order->who = g_strdup(first ? first->mailbox : sender);
+    order->who = mailbox_new(first ? first->mailbox : sender);
     order->name = first && *first->display ? header_decode(first->display) : NULL;
     order->language = letter_language(order->work, order->list, order->who);
-    order->quotes = address_same(order->who, sender);
+    order->quotes = address_same(order->who->text, sender);
 
     /* The signature says for whom it is, so this works even for a sender who cannot be answered. */
     if (detail && g_str_equal(to, TO_LEAVE) && !is_automatic_reply(order->message)) {
@@ -442,7 +446,7 @@ static bool work_order(Order *order, GBytes *octets, GError **error)
         if (made.result != SUBSCRIPTION_BAD_TOKEN)
             return true;
     }
-    if (!answer_allowed(sender, order->message) || !answer_allowed(order->who, order->message)) {
+    if (!answer_allowed(sender, order->message) || !answer_allowed(order->who->text, order->message)) {
         work_log(order->work, order->list->list_id, "from=<%s> result=ignored (a program sent it, or nobody can be "
                  "answered)", sender);
         return true;
@@ -464,10 +468,13 @@ static bool work_order(Order *order, GBytes *octets, GError **error)
     if (!worked || !order->worth_telling)
         return worked;
     bool allowed;
-    if (!letter_allowed(order->work, order->list, order->who, &allowed, error))
+    if (!letter_allowed(order->work, order->list, order->who->text, &allowed, error))
         return false;
     const TemplateValue values[] = {{"answers", g_strchomp(order->answers->str)}, {0}};
-    ListLetter letter = {.template = "commands", .values = values, .language = order->language, .to = order->who,
+    ListLetter letter = {.template = "commands",
+                         .values = values,
+                         .language = order->language,
+                         .to = order->who->text,
                          .in_reply_to = meta_string(meta, KEY_MESSAGE_ID, NULL)};
     return !allowed || work_letter(order->work, order->list, &letter, error);
 }
@@ -491,7 +498,7 @@ static bool handle_mail(Runner *runner, Entry *entry, const List *list, Work *wo
                    .config = runner_config(runner), .hashed = shared->more, .answers = g_string_new(NULL),
                    .alone = true, .settings = g_string_new(NULL), .set_lines = g_string_new(NULL)};
     bool done = work_order(&order, octets, error);
-    g_free(order.who);
+    mailbox_free(order.who);
     g_free(order.name);
     g_free(order.language);
     g_string_free(order.answers, TRUE);

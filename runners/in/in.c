@@ -58,8 +58,8 @@ static bool store_held(ListRunnerPost *own, GError **error)
     g_autofree char *subject = subject_of(post), *reasons = post_reasons(post, " ");
     g_autofree char *meta_text = describe(own);
     g_autoptr(GBytes) octets = message_octets(post->message);
-    const GPtrArray *senders = post_senders(post);
-    g_autofree char *sender = g_utf8_make_valid(senders->len > 0 ? senders->pdata[0] : "", -1);
+    const char *first = post_first_sender(post);
+    g_autofree char *sender = g_utf8_make_valid(first ? first : "", -1);
     Held held = {.list_id = post->list->list_id,
                  .message_id = (char *)(post->message_id ? post->message_id : post->trace),
                  .subject = subject,
@@ -137,12 +137,12 @@ static bool decide_time(ListRunnerPost *own, const char *text, GError **error)
 static Scheduled *describe_scheduled(ListRunnerPost *own, int64_t due)
 {
     Post *post = &own->post;
-    const GPtrArray *senders = post_senders(post);
+    const char *sender = post_first_sender(post);
     Scheduled *scheduled = g_new(Scheduled, 1);
     *scheduled = (Scheduled){.list_id = g_strdup(post->list->list_id),
                              .message_id = g_strdup(post->message_id ? post->message_id : post->trace),
                              .subject = subject_of(post),
-                             .sender = g_utf8_make_valid(senders->len > 0 ? senders->pdata[0] : "", -1),
+                             .sender = g_utf8_make_valid(sender ? sender : "", -1),
                              .author = g_strdup(own->schedule.author),
                              .meta = describe(own),
                              .made_at = post->now,
@@ -293,7 +293,8 @@ static bool ask_sender(Runner *runner, ListRunnerPost *own, const Held *held, bo
                       g_ptr_array_find_with_equal_func(post->hits, rule_sender_confirmation.name, g_str_equal, NULL);
         if (!wanted || post->no_requests || !post_may_answer(post) || !answer_allowed(held->sender, post->message))
             return true;
-        const LetterAsking asking = {.address = held->sender, .kind = "post"};
+        g_autoptr(Mailbox) address = mailbox_new(held->sender);
+        const LetterAsking asking = {.address = address, .kind = "post"};
         if (!letter_asking_allowed(letters_of(runner, own), post->list, &asking, asked, error))
             return false;
     }

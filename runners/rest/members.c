@@ -237,9 +237,10 @@ static void delete_roster(Call *call)
     g_autoptr(json_t) result = json_object();
     for (char **email = emails; *email; email++) {
         g_auto(Subscription) made = {0};
+        g_autoptr(Mailbox) address = mailbox_new(*email);
         bool before = json_is_true(json_object_get(result, *email)); /* one may be named twice */
         if (role == ROLE_MEMBER &&
-            !leave_ask(work, list, *email, FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED, &made, &error)) {
+            !leave_ask(work, list, address, FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED, &made, &error)) {
             rest_fail(call, error);
             return;
         }
@@ -272,7 +273,8 @@ static Member *find_one(Call *call)
     if (call->route->of == OF_MEMBER)
         return find_member(call);
     g_autoptr(List) list = role_of(call, &role) ? rest_list(call) : NULL;
-    Member *member = list ? member_find(call->store, list->list_id, role, call->args[2], &error) : NULL;
+    g_autoptr(Mailbox) address = list ? mailbox_new(call->args[2]) : NULL;
+    Member *member = list ? member_find(call->store, list->list_id, role, address, &error) : NULL;
     if (!member)
         rest_fail(call, error);
     return member;
@@ -287,7 +289,7 @@ static void get_one(Call *call)
 
 /* A member goes on by another address of the same user, which must have been shown to be the person's. False: the call
  * was answered. */
-static bool address_fits(Call *call, Store *store, const Member *member, const char *address)
+static bool address_fits(Call *call, Store *store, const Member *member, const Mailbox *address)
 {
     GError *error = NULL;
     g_autoptr(KnownAddress) known = address_find(store, address, &error);
@@ -307,7 +309,7 @@ static bool address_fits(Call *call, Store *store, const Member *member, const c
 
 static void patch(Call *call)
 {
-    const char *address = form_text(call, "address");
+    g_autoptr(Mailbox) address = mailbox_new(form_text(call, "address"));
     int mode = -1, action = ACTION_UNSET; /* as the list says */
     GError *error = NULL;
     g_autoptr(Member) known = find_one(call);
@@ -347,12 +349,12 @@ typedef struct Wish {
     bool names;       /* and what the person is called there */
     int mode, status; /* -1: not given */
     bool as_user;
-    char *address; /* of the subscriber */
+    Mailbox *address; /* of the subscriber */
 } Wish;
 
 static void wish_clear(Wish *wish)
 {
-    g_free(wish->address);
+    mailbox_free(wish->address);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Wish, wish_clear)
 
@@ -377,8 +379,8 @@ static bool find_subscriber(Call *call, Store *store, Wish *wish)
 {
     char id[STORE_ID_SIZE];
     if (strchr(wish->subscriber, '@')) {
-        wish->address = g_strdup(wish->subscriber);
-        return mailbox_valid(wish->address) ||
+        wish->address = mailbox_new(wish->subscriber);
+        return wish->address->valid ||
                form_refuse(call, "subscriber", "%s is no mail address", wish->subscriber);
     }
     GError *error = NULL;
@@ -397,7 +399,7 @@ static bool find_subscriber(Call *call, Store *store, Wish *wish)
         return false;
     }
     wish->as_user = true;
-    wish->address = g_strdup(user->preferred);
+    wish->address = mailbox_new(user->preferred);
     return true;
 }
 
@@ -445,8 +447,8 @@ static void add_other(Call *call, Work *work, const Wish *wish)
         return;
     }
     if (g_error_matches(error, FAIL, FAIL_EXISTS)) {
-        answer_refusal(call, 400, "%s is already %s %s of %s", wish->address, wish->role == ROLE_OWNER ? "an" : "a",
-                       role_text(wish->role), wish->posting_address);
+        answer_refusal(call, 400, "%s is already %s %s of %s", wish->address->text,
+                       wish->role == ROLE_OWNER ? "an" : "a", role_text(wish->role), wish->posting_address);
         g_error_free(error);
     } else {
         rest_fail(call, error);
@@ -497,10 +499,10 @@ static void ask_to_join(Call *call, Work *work, const List *list, const Wish *wi
         answer_refusal(call, 400, "Membership is banned");
         break;
     case SUBSCRIPTION_LIMITED:
-        answer_refusal(call, 429, "%s got as many letters today as it may; try again tomorrow", wish->address);
+        answer_refusal(call, 429, "%s got as many letters today as it may; try again tomorrow", wish->address->text);
         break;
     default:
-        answer_refusal(call, 400, "%s cannot become a member: %s", wish->address,
+        answer_refusal(call, 400, "%s cannot become a member: %s", wish->address->text,
                        subscription_result_text(made.result));
     }
 }
@@ -547,15 +549,16 @@ static void unsubscribe(Call *call)
     g_autoptr(Work) work = rest_begin_people(call, member->list_id);
     if (!work)
         return;
+    g_autoptr(Mailbox) address = mailbox_new(member->address);
     if (member->role != ROLE_MEMBER) {
-        bool gone = roster_remove(work, member->list_id, member->role, member->address, &error);
+        bool gone = roster_remove(work, member->list_id, member->role, address, &error);
         rest_finish(call, work, gone, &error);
         return;
     }
     g_auto(Subscription) made = {0};
     g_autoptr(List) list = list_by_id(work_store(work), member->list_id, &error);
     unsigned facts = FACT_VERIFIED | (confirmed ? FACT_CONFIRMED : 0) | (approved ? FACT_APPROVED : 0);
-    if (!list || !leave_ask(work, list, member->address, facts, &made, &error)) {
+    if (!list || !leave_ask(work, list, address, facts, &made, &error)) {
         rest_fail(call, error);
         return;
     }

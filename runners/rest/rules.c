@@ -105,8 +105,9 @@ static void get_ban(Call *call)
     g_autofree char *by = NULL;
     if (!read_scope(call, &scope))
         return;
+    g_autoptr(Mailbox) address = strchr(scope.email, '@') ? mailbox_new(scope.email) : NULL;
     if (!ban_find(call->store, scope.list_id, scope.email, &is, &error) ||
-        (!is && strchr(scope.email, '@') && !ban_check(call->store, scope.list_id, scope.email, NULL, &by, &error)))
+        (!is && address && !ban_check(call->store, scope.list_id, address, NULL, &by, &error)))
         rest_fail(call, error);
     else if (is || by)
         answer_json(call, 200, ban_json(&scope, scope.email));

@@ -58,7 +58,8 @@ static json_t *address_json(const Call *call, const KnownAddress *address)
 static KnownAddress *find_address(Call *call)
 {
     GError *error = NULL;
-    KnownAddress *address = address_find(call->store, call->args[0], &error);
+    g_autoptr(Mailbox) named = mailbox_new(call->args[0]);
+    KnownAddress *address = address_find(call->store, named, &error);
     if (!address)
         rest_unknown(call, error);
     return address;
@@ -141,15 +142,16 @@ static void post_user(Call *call)
         !read_change(call, "password", &about))
         return;
     const char *email = form_text(call, "email");
+    g_autoptr(Mailbox) mailbox = mailbox_new(email);
     g_autoptr(Work) work = rest_begin(call);
-    if (work && people_create(work, email, &about, id, &error)) {
+    if (work && people_create(work, mailbox, &about, id, &error)) {
         g_autofree char *shown = id_text(call, id);
         if (rest_commit(call, work))
             answer_created(call, "users/%s", shown);
         return;
     }
     rest_refuse(call, &error, FAIL_EXISTS, 400, "User already exists: %s", email);
-    if (!mailbox_legible(email))
+    if (!mailbox->legible)
         rest_refuse(call, &error, FAIL_NEVER, 400, "Invalid email address: %s", email);
     rest_fail(call, error);
 }
@@ -238,14 +240,15 @@ static void post_address(Call *call)
         return;
     const char *email = form_text(call, "email");
     g_autofree char *lower = g_utf8_strdown(email, -1), *name = segment(lower);
-    if (!mailbox_legible(email)) {
+    g_autoptr(Mailbox) mailbox = mailbox_new(email);
+    if (!mailbox->legible) {
         answer_refusal(call, 400, "Invalid email address: %s", email);
         return;
     }
     g_autoptr(Work) work = rest_begin(call);
     g_autoptr(User) user = work ? find_user(call) : NULL;
     bool done = user && form_bool(call, "absorb_existing", &absorb) &&
-                people_link(work, user->id, email, form_text(call, "display_name"), absorb, &error);
+                people_link(work, user->id, mailbox, form_text(call, "display_name"), absorb, &error);
     if (finish(call, work, done, &error))
         answer_created(call, "addresses/%s", name);
 }
@@ -260,7 +263,8 @@ static void get_preferred(Call *call)
         answer_refusal(call, 404, "The user has no preferred address");
         return;
     }
-    g_autoptr(KnownAddress) address = address_find(call->store, user->preferred, &error);
+    g_autoptr(Mailbox) preferred = mailbox_new(user->preferred);
+    g_autoptr(KnownAddress) address = address_find(call->store, preferred, &error);
     answer_found(call, address ? address_json(call, address) : NULL, &error);
 }
 
@@ -276,7 +280,8 @@ static void change_preferred(Call *call)
         answer_refusal(call, 404, "The user has no preferred address");
         return;
     }
-    if (!finish(call, work, user && people_prefer(work, user->id, email, &error), &error))
+    g_autoptr(Mailbox) address = mailbox_new(email);
+    if (!finish(call, work, user && people_prefer(work, user->id, address, &error), &error))
         return;
     if (!names) {
         answer_empty(call, 204);
@@ -380,7 +385,8 @@ static void patch_address(Call *call)
     const char *name = form_text(call, "display_name");
     g_autoptr(Work) work = form_expect(call, "", "display_name") ? rest_begin(call) : NULL;
     g_autoptr(KnownAddress) address = work ? find_address(call) : NULL;
-    bool done = address && (!name || people_name_address(work, address->email, name, &error));
+    g_autoptr(Mailbox) mailbox = mailbox_new(address ? address->email : NULL);
+    bool done = address && (!name || people_name_address(work, mailbox, name, &error));
     rest_finish(call, work, done, &error);
 }
 
@@ -389,7 +395,8 @@ static void delete_address(Call *call)
     GError *error = NULL;
     g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
     g_autoptr(KnownAddress) address = work ? find_address(call) : NULL;
-    rest_finish(call, work, address && people_remove_address(work, address->email, &error), &error);
+    g_autoptr(Mailbox) mailbox = mailbox_new(address ? address->email : NULL);
+    rest_finish(call, work, address && people_remove_address(work, mailbox, &error), &error);
 }
 
 /* Note that the address is the person's, or that this is open. */
@@ -399,7 +406,8 @@ static void post_verified(Call *call)
     bool verified = g_str_has_suffix(call->route->path, "/verify");
     g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
     g_autoptr(KnownAddress) address = work ? find_address(call) : NULL;
-    rest_finish(call, work, address && people_verify(work, address->email, verified, &error), &error);
+    g_autoptr(Mailbox) mailbox = mailbox_new(address ? address->email : NULL);
+    rest_finish(call, work, address && people_verify(work, mailbox, verified, &error), &error);
 }
 
 static void get_memberships(Call *call)
@@ -455,7 +463,8 @@ static void give(Call *call)
         answer_refusal(call, 403, "The address belongs to no user, and none is to be made");
         return;
     }
-    if (!people_assign(work, address->email, who ? wanted : NULL, name, id, &error)) {
+    g_autoptr(Mailbox) mailbox = mailbox_new(address->email);
+    if (!people_assign(work, mailbox, who ? wanted : NULL, name, id, &error)) {
         if (who)
             rest_refuse(call, &error, FAIL_MISSING, 400, "No user with ID %s", who);
         rest_fail(call, error);
@@ -475,7 +484,8 @@ static void unlink_user(Call *call)
     GError *error = NULL;
     g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
     g_autoptr(KnownAddress) address = work ? find_address(call) : NULL;
-    rest_finish(call, work, address && people_unlink(work, address->email, &error), &error);
+    g_autoptr(Mailbox) mailbox = mailbox_new(address ? address->email : NULL);
+    rest_finish(call, work, address && people_unlink(work, mailbox, &error), &error);
 }
 
 const RestField rest_address_fields[] = {

@@ -77,7 +77,8 @@ static json_t *held_json(const Call *call, Store *store, const List *list, const
     g_autofree char *id = g_strdup_printf("<%s>", held->message_id ? held->message_id : "");
     g_autofree char *subject = header_decode(held->subject ? held->subject : ""), *language = NULL;
     const char *sender = held->sender ? held->sender : "";
-    if (!address_language(store, list->list_id, sender, &language, error))
+    g_autoptr(Mailbox) address = mailbox_new(sender);
+    if (!address_language(store, list->list_id, address, &language, error))
         return NULL;
     if (!language)
         language = g_strdup(list->settings->preferred_language);
@@ -294,7 +295,8 @@ static bool add_name(const Call *call, Store *store, json_t *request, GError **e
     g_autoptr(KnownAddress) known = NULL;
     if (*json_string_value(json_object_get(request, "display_name")) || !authority_covers(MAY_NAME, call->by))
         return true;
-    if (!address_look_up(store, json_string_value(json_object_get(request, "email")), &known, error))
+    g_autoptr(Mailbox) address = mailbox_new(json_string_value(json_object_get(request, "email")));
+    if (!address_look_up(store, address, &known, error))
         return false;
     if (known && known->display_name)
         json_object_set_new(request, "display_name", json_words(known->display_name));
@@ -304,12 +306,11 @@ static bool add_name(const Call *call, Store *store, json_t *request, GError **e
 static json_t *request_json(const Pending *pending)
 {
     g_autofree char *token = request_token(pending->number);
-    return json_pack("{so so so ss ss ss so}", "display_name",
-                     json_words(pending->display_name ? pending->display_name : ""), "email",
-                     json_email(pending->address), "list_id", json_words(pending->list_id), "token", token,
-                     "token_owner", pending->waits_for == PENDING_MODERATOR ? "moderator" : "subscriber", "type",
-                     pending->kind == PENDING_JOIN ? "subscription" : "unsubscription", "when",
-                     json_time(pending->made_at));
+    return json_pack(
+        "{so so so ss ss ss so}", "display_name", json_words(pending->display_name ? pending->display_name : ""),
+        "email", json_email(pending->address->text), "list_id", json_words(pending->list_id), "token", token,
+        "token_owner", pending->waits_for == PENDING_MODERATOR ? "moderator" : "subscriber", "type",
+        pending->kind == PENDING_JOIN ? "subscription" : "unsubscription", "when", json_time(pending->made_at));
 }
 
 enum { OWNER_NO_ONE, OWNER_SUBSCRIBER, OWNER_MODERATOR };

@@ -67,7 +67,7 @@ Work *desk_begin(const Desk *desk)
     g_autoptr(Work) work = web_begin(desk->call);
     if (!work)
         return NULL;
-    work_become(work, desk->by == BY_MODERATOR ? ACTOR_MODERATOR : ACTOR_OWNER, desk->person->address);
+    work_become(work, desk->by == BY_MODERATOR ? ACTOR_MODERATOR : ACTOR_OWNER, desk->person->address->text);
     return g_steal_pointer(&work);
 }
 
@@ -98,7 +98,7 @@ void desk_complete(const Desk *desk, json_t *view)
     g_autofree char *mark = web_my_mark(desk->call, desk->person);
     json_object_set_new(view, "mark", json_string(mark));
     json_object_set_new(view, "is_site", json_boolean(desk->standing->site));
-    json_object_set_new(view, "me", json_string(desk->person->address));
+    json_object_set_new(view, "me", json_string(desk->person->address->text));
     if (desk->list) {
         json_t *list = list_view(desk, desk->list, desk->by);
         if (!json_object_get(view, "title"))

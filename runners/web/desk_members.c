@@ -183,8 +183,10 @@ static void post_members(WebCall *call)
         return;
     const char *list_id = desk.list->list_id;
     bool done = true;
-    for (guint i = 0; done && i < ticked->len; i++)
-        done = roster_remove(work, list_id, role, ((const Member *)ticked->pdata[i])->address, &error);
+    for (guint i = 0; done && i < ticked->len; i++) {
+        g_autoptr(Mailbox) address = mailbox_new(((const Member *)ticked->pdata[i])->address);
+        done = roster_remove(work, list_id, role, address, &error);
+    }
     int64_t left = 1;
     if (done && role == ROLE_OWNER)
         done = member_count(desk_store(&desk), list_id, role, &left, &error) &&
@@ -343,16 +345,16 @@ static void note(json_t *lines, const MemberLine *line, const char *why)
 }
 
 /* Why may the address not be added? NULL: it may. false: the store failed. g_free() */
-static bool find_bar(const Desk *desk, Work *work, const Adding *adding, const char *address, char **why,
+static bool find_bar(const Desk *desk, Work *work, const Adding *adding, const Mailbox *address, char **why,
                      GError **error)
 {
     g_autofree char *by = NULL;
     *why = NULL;
-    if (!mailbox_legible(address)) {
+    if (!address->legible) {
         *why = g_strdup("no mail address");
         return true;
     }
-    if (!own_address_bars(work, desk->list->list_id, adding->role, address, why, error))
+    if (!own_address_bars(work, desk->list->list_id, adding->role, address->text, why, error))
         return false;
     if (*why || adding->role != ROLE_MEMBER)
         return true;
@@ -367,8 +369,9 @@ static bool take(const Desk *desk, Work *work, const Adding *adding, MemberLine 
 {
     g_autofree char *why = line->rank == RANK_NONE ? g_strdup("Group status says that it is no member") : NULL;
     g_autoptr(Member) there = NULL;
-    if ((!why && !find_bar(desk, work, adding, line->address, &why, error)) ||
-        (!why && !member_look_up(desk_store(desk), desk->list->list_id, adding->role, line->address, &there, error)))
+    g_autoptr(Mailbox) address = mailbox_new(line->address);
+    if ((!why && !find_bar(desk, work, adding, address, &why, error)) ||
+        (!why && !member_look_up(desk_store(desk), desk->list->list_id, adding->role, address, &there, error)))
         return false;
     if (why) {
         note(preview->bad, line, why);
@@ -464,10 +467,10 @@ static void post_add(WebCall *call)
     for (guint i = 0; done && i < count; i++) {
         const MemberLine *line = preview.people->pdata[i];
         g_auto(Subscription) made = {0};
-        const Joiner joiner = {
-            .address = line->address, .name = line->display_name, .facts = FACT_APPROVED | FACT_INVITED};
+        g_autoptr(Mailbox) address = mailbox_new(line->address);
+        const Joiner joiner = {.address = address, .name = line->display_name, .facts = FACT_APPROVED | FACT_INVITED};
         const RosterEntry entry = {
-            .role = adding.role, .address = line->address, .name = line->display_name, .own = &line->own};
+            .role = adding.role, .address = address, .name = line->display_name, .own = &line->own};
         done = adding.invite ? join_ask(work, desk.list, &joiner, &made, &error)
                              : roster_add(work, desk.list->list_id, &entry, &error);
     }

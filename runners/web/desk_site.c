@@ -464,7 +464,7 @@ static void order_destination(Desk *desk, const char *verb, const char *which)
         web_fail(desk->call, error);
         return;
     }
-    log_info("- destination=%s transport=%s order=%s by=%s", words[1], words[0], verb, desk->person->address);
+    log_info("- destination=%s transport=%s order=%s by=%s", words[1], words[0], verb, desk->person->address->text);
     desk_see(desk, "/site?ordered=1");
 }
 
@@ -487,7 +487,7 @@ static void order_shunt(Desk *desk, ShuntOrder order)
         return;
     }
     log_info("- queue=shunt order=%s done=%" G_GINT64_FORMAT " left=%" G_GINT64_FORMAT " by=%s",
-             order == SHUNT_RETRY ? "retry" : "delete", done, left, desk->person->address);
+             order == SHUNT_RETRY ? "retry" : "delete", done, left, desk->person->address->text);
     g_autofree char *path = g_strdup_printf("/site?done=%" G_GINT64_FORMAT "&left=%" G_GINT64_FORMAT, done, left);
     desk_see(desk, path);
 }

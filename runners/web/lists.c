@@ -112,7 +112,8 @@ static void post_join(WebCall *call)
     }
     g_autofree char *address = g_strstrip(g_strdup(web_field(call, "address")));
     g_autofree char *name = visible_line(web_field(call, "name"), NAME_MAX_BYTES);
-    const Joiner joiner = {.address = address, .name = *name ? name : NULL};
+    g_autoptr(Mailbox) mailbox = mailbox_new(address);
+    const Joiner joiner = {.address = mailbox, .name = *name ? name : NULL};
     g_autoptr(Work) work = web_begin_people(call, list->list_id);
     if (!work)
         return;

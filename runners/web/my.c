@@ -135,7 +135,7 @@ static const SignedIn *find_sender(WebCall *call)
 static json_t *person_view(WebCall *call, const SignedIn *person)
 {
     g_autofree char *mark = web_my_mark(call, person);
-    return json_pack("{ss ss sb}", "mark", mark, "me", person->address, "signed_in", true);
+    return json_pack("{ss ss sb}", "mark", mark, "me", person->address->text, "signed_in", true);
 }
 
 /* ---- all lists ---- */
@@ -276,7 +276,7 @@ static void get_data(WebCall *call)
     const SignedIn *person = find_person(call);
     if (!person)
         return;
-    json_t *data = person_export(call->store, person->address, &error);
+    json_t *data = person_export(call->store, person->address->text, &error);
     if (!data) {
         web_missing(call, error);
         return;
@@ -336,7 +336,7 @@ static bool find_membership(WebCall *call, const SignedIn *person, Member **memb
     g_autoptr(Member) found = member_by_id(call->store, call->args[0], &error);
     bool own = found && found->role == ROLE_MEMBER &&
                (*person->user_id ? g_str_equal(found->user_id, person->user_id)
-                                 : g_ascii_strcasecmp(found->address, person->address) == 0);
+                                 : g_ascii_strcasecmp(found->address, person->address->text) == 0);
     *list = own ? list_by_id(call->store, found->list_id, &error) : NULL;
     if (*list) {
         *member = g_steal_pointer(&found);
@@ -475,7 +475,8 @@ static bool set_options(WebCall *call, const Member *member, const List *list, c
     if (!work)
         return false;
     work_become(work, ACTOR_MEMBER, member->address);
-    if (options_set(work, list, ROLE_MEMBER, member->address, wanted, &error))
+    g_autoptr(Mailbox) address = mailbox_new(member->address);
+    if (options_set(work, list, ROLE_MEMBER, address, wanted, &error))
         return web_commit(call, work);
     if (!g_error_matches(error, FAIL, FAIL_NEVER)) {
         web_missing(call, error);
@@ -527,7 +528,8 @@ static void post_leave(WebCall *call)
     if (!work)
         return;
     work_become(work, ACTOR_MEMBER, member->address);
-    if (!leave_ask(work, list, member->address, FACT_CONFIRMED | FACT_VERIFIED | FACT_ANSWERED, &made, &error)) {
+    g_autoptr(Mailbox) address = mailbox_new(member->address);
+    if (!leave_ask(work, list, address, FACT_CONFIRMED | FACT_VERIFIED | FACT_ANSWERED, &made, &error)) {
         web_fail(call, error);
         return;
     }
@@ -561,7 +563,7 @@ static void post_all(WebCall *call)
     if (!wrong && !work)
         return;
     if (work)
-        work_become(work, ACTOR_MEMBER, person->address);
+        work_become(work, ACTOR_MEMBER, person->address->text);
     if (work && !options_set_everywhere(work, person->address, mail, &vacation, &error)) {
         if (!g_error_matches(error, FAIL, FAIL_NEVER)) {
             web_missing(call, error);
@@ -620,7 +622,7 @@ static bool set_addresses(WebCall *call, const SignedIn *person, const GPtrArray
     for (guint i = 0; i < addresses->len; i++) {
         bool used;
         const KnownAddress *address = addresses->pdata[i];
-        bool own = mailbox_same(address->original, person->address);
+        bool own = mailbox_same(address->original, person->address->text);
         if (!is_used(call->store, address->original, &used, error))
             return false;
         json_t *line = json_pack("{ss sb sb sb sb}", "address", address->original, "own", own, "used", used,
@@ -696,10 +698,10 @@ static void post_language(WebCall *call)
     const char *language = wanted.wanted.preferred_language;
     g_strlcpy(preferences.preferred_language, g_str_equal(language, "default") ? "" : language,
               PREFERENCE_LANGUAGE_SIZE);
-    work_become(work, ACTOR_MEMBER, person->address);
+    work_become(work, ACTOR_MEMBER, person->address->text);
     bool of_user = *person->user_id;
     if (!people_set_preferences(work, of_user ? PREFERENCES_OF_USER : PREFERENCES_OF_ADDRESS,
-                                of_user ? person->user_id : person->address, &preferences, &error))
+                                of_user ? person->user_id : person->address->text, &preferences, &error))
         web_missing(call, error);
     else if (web_commit(call, work))
         show_person(call, person, json_pack("{sb}", "saved", true));
@@ -752,8 +754,9 @@ static void post_address(WebCall *call)
     g_autoptr(GPtrArray) roles = member_page(work_store(work), &criteria, NULL, 1, NULL, &error);
     const Member *role = roles && roles->len > 0 ? roles->pdata[0] : NULL;
     g_autoptr(List) list = role ? list_by_id(work_store(work), role->list_id, &error) : NULL;
-    const AddressChange change = {.old_address = from->original,
-                                  .new_address = to,
+    g_autoptr(Mailbox) old_address = mailbox_new(from->original), new_address = mailbox_new(to);
+    const AddressChange change = {.old_address = old_address,
+                                  .new_address = new_address,
                                   .old_agreed = true,
                                   .new_agreed = own && own->verified_at != 0};
     work_become(work, ACTOR_MEMBER, from->original);
@@ -780,12 +783,13 @@ static void post_remove(WebCall *call)
         web_missing(call, error);
         return;
     }
-    if (used || gone->preferred || mailbox_same(gone->original, person->address)) {
+    if (used || gone->preferred || mailbox_same(gone->original, person->address->text)) {
         show_person(call, person, json_pack("{ss}", "in_use", gone->original));
         return;
     }
-    work_become(work, ACTOR_MEMBER, person->address);
-    if (!people_remove_address(work, gone->original, &error))
+    work_become(work, ACTOR_MEMBER, person->address->text);
+    g_autoptr(Mailbox) address = mailbox_new(gone->original);
+    if (!people_remove_address(work, address, &error))
         web_missing(call, error);
     else if (web_commit(call, work))
         show_person(call, person, json_pack("{ss}", "removed", gone->original));
@@ -820,7 +824,7 @@ static void post_forget(WebCall *call)
     g_autoptr(Work) work = person ? web_begin(call) : NULL;
     if (!work)
         return;
-    work_become(work, ACTOR_MEMBER, person->address);
+    work_become(work, ACTOR_MEMBER, person->address->text);
     if (!owns_place(work_store(work), person, &runs, &error)) {
         web_missing(call, error);
     } else if (runs) {

@@ -58,7 +58,7 @@ static json_t *post_view(const WebCall *call, Work *work, const List *list, cons
 /* The view of a request to join or leave: number, address, name, since, joins. */
 static json_t *request_view(const Pending *request)
 {
-    g_autofree char *address = visible_line(request->address, BRIEF);
+    g_autofree char *address = visible_line(request->address->text, BRIEF);
     g_autofree char *name = visible_line(request->display_name ? request->display_name : "", BRIEF);
     json_t *view = json_pack("{sI ss ss sb}", "number", (json_int_t)request->number, "address", address, "name", name,
                              "joins", request->kind == PENDING_JOIN);
@@ -334,7 +334,7 @@ static bool fill(Pile *pile, const Desk *desk, Work *work, ModerateAfter after, 
         if (!authority_covers(MAY_MODERATOR, standing_of(standing, list)))
             continue;
         g_auto(ModerateWaiting) waiting = {0};
-        const Ticket all = moderate_anything(list->list_id, desk->person->address);
+        const Ticket all = moderate_anything(list->list_id, desk->person->address->text);
         if (!moderate_waiting(work, &all, after, &waiting, error))
             return false;
         for (guint i = 0; i < waiting.posts->len; i++) {
@@ -468,7 +468,7 @@ static Held *find_post(Desk *desk, Work *work)
     desk->list = found ? list_by_id(desk_store(desk), found->list_id, &error) : NULL;
     desk->by = desk->list ? standing_of(desk->standing, desk->list) : BY_STRANGER;
     if (authority_covers(MAY_MODERATOR, desk->by)) {
-        const Ticket all = moderate_anything(desk->list->list_id, desk->person->address);
+        const Ticket all = moderate_anything(desk->list->list_id, desk->person->address->text);
         if (moderate_post(work, &all, number, &held, &error) && held)
             return held;
     }
@@ -523,7 +523,7 @@ static bool decide_one(const Desk *desk, Work *work, const ModerateOne *one, Cou
     if (list_id && !list)
         return false;
     if (list && authority_covers(MAY_MODERATOR, standing_of(desk->standing, list))) {
-        const Ticket all = moderate_anything(list_id, desk->person->address);
+        const Ticket all = moderate_anything(list_id, desk->person->address->text);
         if (!moderate_one(work, &all, one, &outcome, error))
             return false;
     }

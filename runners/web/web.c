@@ -410,7 +410,7 @@ void web_set_session(WebCall *call, const char *token)
 /* A form belongs to the session in which it was read. */
 static char *mark_about(const SignedIn *person)
 {
-    return g_strdup_printf("signed in %" G_GINT64_FORMAT " %s", person->session, person->address);
+    return g_strdup_printf("signed in %" G_GINT64_FORMAT " %s", person->session, person->address->text);
 }
 
 char *web_my_mark(WebCall *call, const SignedIn *person)

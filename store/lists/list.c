@@ -420,12 +420,12 @@ static bool name_allowed(const char *name, GError **error)
 /* "talk@example.com" as name and host, in lower case, when a list may have it. */
 static bool split_address(const char *posting_address, char **name, char **host, GError **error)
 {
-    g_autofree char *folded = email_folded_checked(posting_address, error);
-    char *blank = folded ? strchr(folded, ' ') : NULL;
+    g_autoptr(Mailbox) address = mailbox_new(posting_address);
+    const char *blank = mailbox_check(address, error) ? strchr(address->folded, ' ') : NULL;
     if (!blank || !name_allowed(blank + 1, error))
         return false;
     *name = g_strdup(blank + 1);
-    *host = g_strndup(folded, (gsize)(blank - folded));
+    *host = g_strndup(address->folded, (gsize)(blank - address->folded));
     return true;
 }
 

@@ -132,9 +132,10 @@ static bool set_parameters(Store *store, const CarryKind *kind, const Value *val
         if (field->type != CARRY_EMAIL)
             continue;
         g_autofree char *email = g_strndup(values[i].data, values[i].length);
-        char *folded = email_folded_checked(email, error);
-        if (!folded)
+        g_autoptr(Mailbox) address = mailbox_new(email);
+        if (!mailbox_check(address, error))
             return false;
+        char *folded = g_strdup(address->folded);
         to->owned[to->owned_count++] = folded;
         to->folded = folded;
         to->values[to->count++] = TEXT(folded);
@@ -182,11 +183,12 @@ static bool is_there(Store *store, const CarryKind *kind, const Value *values, G
 {
     if (kind->hook != CARRY_MEMBER && kind->hook != CARRY_ADDRESS)
         return true;
-    g_auto(Email) address = {0};
+    g_auto(Email) known = {0};
     const Value *from = &values[kind->hook == CARRY_MEMBER ? 2 : 1];
     g_autofree char *email = g_strndup(from->data, from->length);
-    return email_find(store, email, &address, error) &&
-           (kind->hook == CARRY_MEMBER || address.key == values[0].integer ||
+    g_autoptr(Mailbox) address = mailbox_new(email);
+    return email_find(store, address, &known, error) &&
+           (kind->hook == CARRY_MEMBER || known.key == values[0].integer ||
             fail(error, FAIL_EXISTS, "the address is here already, and stays its user's"));
 }
 
@@ -235,7 +237,8 @@ static bool add_address(Store *store, const CarryAddress *from, Email *address, 
     if (user && from->with) {
         g_auto(Email) other = {0};
         g_autoptr(GError) unknown = NULL;
-        if (email_find(store, from->with, &other, &unknown))
+        g_autoptr(Mailbox) with = mailbox_new(from->with);
+        if (email_find(store, with, &other, &unknown))
             address->person = other.person;
         else if (!g_error_matches(unknown, FAIL, FAIL_MISSING)) {
             return fail_with(error, &unknown);
@@ -287,10 +290,10 @@ bool carry_address(Store *store, const CarryAddress *from, bool *known, GError *
     g_auto(Email) address = {0};
     g_autoptr(GError) unknown = NULL;
     g_auto(Write) write = write_begin(store, WRITE_SITE, error);
-    g_autofree char *folded = write.begun ? email_folded_to_add(store, from->email, error) : NULL;
-    if (!folded)
+    g_autoptr(Mailbox) email = mailbox_new(from->email);
+    if (!write.begun || !email_check_added(store, email, error))
         return false;
-    *known = email_find(store, from->email, &address, &unknown);
+    *known = email_find(store, email, &address, &unknown);
     if (*known) {
         int64_t given = 0;
         if (from->user && !from->with && !give_user(store, from, address.person, &given, error))
@@ -301,7 +304,7 @@ bool carry_address(Store *store, const CarryAddress *from, bool *known, GError *
     if (!g_error_matches(unknown, FAIL, FAIL_MISSING))
         return fail_with(error, &unknown);
     email_clear(&address);
-    address = (Email){.folded = g_steal_pointer(&folded), .email = mailbox_bare(from->email)};
+    address = (Email){.folded = g_strdup(email->folded), .email = g_strdup(email->bare)};
     return add_address(store, from, &address, error) && write_end(&write, error);
 }
 
@@ -309,11 +312,12 @@ bool carry_member(Store *store, const CarryMember *from, bool *known, GError **e
 {
     int64_t key;
     g_auto(Email) address = {0};
+    g_autoptr(Mailbox) email = mailbox_new(from->address);
     g_autofree char *name = email_clean_name(from->display_name);
     g_auto(Write) write = write_begin(store, WRITE_SITE, error);
     if (!write.begun ||
-        !(from->as_user ? email_find(store, from->address, &address, error) && user_preferred(store, &address, error)
-                        : email_ensure(store, from->address, from->display_name, &address, error)) ||
+        !(from->as_user ? email_find(store, email, &address, error) && user_preferred(store, &address, error)
+                        : email_ensure(store, email, from->display_name, &address, error)) ||
         !(key = store_key_new(store, error)) ||
         !carry_row(store, "member", from->list_id, known, error, INTEGER(key), INTEGER(from->role), TEXT(address.email),
                    INTEGER(from->as_user),

@@ -4,23 +4,17 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/mailbox.h"
 #include "base/pattern.h"
 #include "store/lists/list_setting.h"
-#include "store/people/email.h"
 #include "store/store_internal.h"
-
-static char *folded_of(const char *email, GError **error)
-{
-    if (*email != '^')
-        return email_folded_checked(email, error);
-    return pattern_valid(email, error) ? g_strdup(email) : NULL;
-}
 
 bool ban_add(Store *store, const char *list_id, const char *email, GError **error)
 {
     int64_t scope, patterns = 0, key, added = 0;
-    g_autofree char *folded = folded_of(email, error);
-    if (!folded)
+    g_autoptr(Mailbox) address = *email != '^' ? mailbox_new(email) : NULL;
+    const char *folded = address ? address->folded : email;
+    if (!(address ? mailbox_check(address, error) : pattern_valid(email, error)))
         return false;
     g_auto(Write) write = write_begin(store, WRITE_SITE, error);
     if (!write.begun || !list_scope(store, list_id, &scope, error) || !(key = store_key_new(store, error)))
@@ -44,7 +38,7 @@ bool ban_add(Store *store, const char *list_id, const char *email, GError **erro
 /* The text of a ban that is looked for; unlike a new one it need not be valid. g_free() */
 static char *folded_text(const char *email)
 {
-    return *email == '^' ? g_strdup(email) : email_folded(email);
+    return *email == '^' ? g_strdup(email) : mailbox_folded(email);
 }
 
 bool ban_find(Store *store, const char *list_id, const char *email, bool *found, GError **error)
@@ -76,26 +70,24 @@ static const char check_sql[] = "SELECT email, COALESCE(list, 0) AS scope, 0 AS 
                                 "WHERE COALESCE(list, 0) IN (0, $1) AND folded >= '^' AND folded < '_' "
                                 "ORDER BY scope DESC, pattern, email";
 
-void ban_check_soon(Store *store, const char *list_id, const char *address)
+void ban_check_soon(Store *store, const char *list_id, const Mailbox *address)
 {
     int64_t scope;
-    g_autofree char *folded = email_folded(address);
     if (list_key_soon(store, list_id, &scope))
-        query_soon(store, check_sql, INTEGER(scope), TEXT(folded));
+        query_soon(store, check_sql, INTEGER(scope), TEXT(address->folded));
 }
 
-bool ban_check(Store *store, const char *list_id, const char *address, GHashTable *memory, char **by, GError **error)
+bool ban_check(Store *store, const char *list_id, const Mailbox *address, GHashTable *memory, char **by, GError **error)
 {
     int64_t scope;
     *by = NULL;
     if (!list_scope(store, list_id, &scope, error))
         return false;
-    g_autofree char *folded = email_folded(address);
-    g_autoptr(Query) query = query_open(store, error, check_sql, INTEGER(scope), TEXT(folded));
+    g_autoptr(Query) query = query_open(store, error, check_sql, INTEGER(scope), TEXT(address->folded));
     Step step;
     while ((step = query_step(query, error)) == STEP_ROW) {
         const char *email = query_text(query, 0);
-        if (query_integer(query, 2) == 0 || pattern_matches_address(email, address, memory)) {
+        if (query_integer(query, 2) == 0 || pattern_matches_address(email, address->text, memory)) {
             *by = g_strdup(email);
             return true;
         }
@@ -136,19 +128,18 @@ void standing_clear(AddressStanding *standing)
     g_clear_pointer(&standing->banned, g_free);
 }
 
-bool standing_read(Store *store, const char *list_id, const char *address, AddressStanding *standing, GError **error)
+bool standing_read(Store *store, const char *list_id, const Mailbox *address, AddressStanding *standing, GError **error)
 {
     int64_t list;
     *standing = (AddressStanding){0};
     if (!list_key(store, list_id, &list, error) || !ban_check(store, list_id, address, NULL, &standing->banned, error))
         return false;
-    g_autofree char *folded = email_folded(address);
     g_autoptr(Query)
         query = query_open(store, error,
                            "SELECT d.verified_at, u.stands_in, "
                            "(SELECT count(*) FROM member m WHERE m.list = $2 AND m.role = 0 AND m.folded = d.folded) "
                            "FROM address d JOIN person u ON u.key = d.person WHERE d.folded = $1",
-                           TEXT(folded), INTEGER(list));
+                           TEXT(address->folded), INTEGER(list));
     Step step = query_step(query, error);
     if (step == STEP_ROW) {
         standing->verified_at = query_integer(query, 0);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/mailbox.h"
 #include "store/store_type.h"
 
 typedef struct Ban {
@@ -30,8 +31,9 @@ bool ban_find(Store *store, const char *list_id, const char *email, bool *found,
 /* Set *by to the text of the ban that the address meets (g_free()): first of the list's bans, then of the site's, or
  * with list_id NULL of the site's alone. *by is NULL where no ban meets it. memory is that of base/pattern.h, or NULL.
  * ban_check_soon() announces the question (store.h). */
-void ban_check_soon(Store *store, const char *list_id, const char *address);
-bool ban_check(Store *store, const char *list_id, const char *address, GHashTable *memory, char **by, GError **error);
+void ban_check_soon(Store *store, const char *list_id, const Mailbox *address);
+bool ban_check(Store *store, const char *list_id, const Mailbox *address, GHashTable *memory, char **by,
+               GError **error);
 
 /* Call each for the bans of the list, or with list_id NULL for those of the site, in the order of their text. The Ban
  * lives until each returns. each must not write to the store; where it returns false, ban_each() stops and returns
@@ -54,4 +56,5 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AddressStanding, standing_clear)
 
 /* Fill *standing, which the caller clears also after false. Of an address that is not known all fields but banned are
  * 0. FAIL_MISSING: there is no such list. */
-bool standing_read(Store *store, const char *list_id, const char *address, AddressStanding *standing, GError **error);
+bool standing_read(Store *store, const char *list_id, const Mailbox *address, AddressStanding *standing,
+                   GError **error);

@@ -19,7 +19,7 @@ bool bounce_note(Store *store, const BounceEvent *event, BounceNoted *noted, GEr
 {
     int64_t list, day = event->at / BOUNCE_DAY, weight = -1, bounces = 0; /* weight -1: the day has no row */
     bool was_verified = false, verified = bounce_source_verified(event->source);
-    g_autofree char *folded = email_folded(event->address);
+    const char *folded = event->address->folded;
     g_auto(Write) write = write_begin(store, WRITE_LIST, error);
     if (!write.begun || !list_key(store, event->list_id, &list, error))
         return false;
@@ -55,7 +55,7 @@ bool bounce_note(Store *store, const BounceEvent *event, BounceNoted *noted, GEr
                      "weight = excluded.weight, class = excluded.class, status = excluded.status, "
                      "reason = excluded.reason, source = excluded.source, text = excluded.text, "
                      "last_at = excluded.last_at",
-                     INTEGER(list), TEXT(folded), INTEGER(day), TEXT(event->address), INTEGER(noted->number),
+                     INTEGER(list), TEXT(folded), INTEGER(day), TEXT(event->address->text), INTEGER(noted->number),
                      INTEGER(event->weight), TEXT(event->class), TEXT(event->status), TEXT(event->reason),
                      TEXT(was_verified && !verified ? "smtp" : event->source), TEXT(event->text), INTEGER(event->at)) &&
            write_end(&write, error);
@@ -163,9 +163,9 @@ bool bounce_score_ahead(Store *store, int64_t after, int limit, BounceScoreEach 
 
 bool bounce_reset(Store *store, const BounceFilter *filter, int64_t *changed, GError **error)
 {
-    g_autofree char *folded = filter->address ? email_folded(filter->address) : g_strdup("");
+    g_autofree char *folded = filter->address ? mailbox_folded(filter->address) : g_strdup("");
     g_autofree char *probe = filter->domain ? g_strconcat("@", filter->domain, NULL) : NULL;
-    g_autofree char *domain = probe ? email_folded(probe) : g_strdup("");
+    g_autofree char *domain = probe ? mailbox_folded(probe) : g_strdup("");
     g_auto(Write) write = write_begin(store, WRITE_SITE, error);
     if (!write.begun)
         return false;
@@ -197,8 +197,8 @@ static BounceWanted wanted_from(const BounceFilter *filter)
 {
     g_autofree char *probe = filter->domain ? g_strconcat("@", filter->domain, NULL) : NULL;
     return (BounceWanted){.list_id = g_strdup(filter->list_id ? filter->list_id : ""),
-                          .folded = filter->address ? email_folded(filter->address) : g_strdup(""),
-                          .domain = probe ? email_folded(probe) : g_strdup("")}; /* "example.org " */
+                          .folded = filter->address ? mailbox_folded(filter->address) : g_strdup(""),
+                          .domain = probe ? mailbox_folded(probe) : g_strdup("")}; /* "example.org " */
 }
 
 static void read_day(Query *query, int column, BounceDay *day)
@@ -245,7 +245,7 @@ bool bounce_day_portion(Store *store, const BouncePortion *portion, BounceDayEac
     int64_t list;
     /* A folded address is "example.org anne". */
     g_autofree char *probe = portion->domain ? g_strconcat("@", portion->domain, NULL) : NULL;
-    g_autofree char *least = probe ? email_folded(probe) : g_strdup("");
+    g_autofree char *least = probe ? mailbox_folded(probe) : g_strdup("");
     g_autofree char *most = probe ? g_strconcat(least, "\xf4\x8f\xbf\xbd", NULL) : g_strdup("\xf4\x8f\xbf\xbd");
     const char *after = strcmp(portion->after, least) > 0 ? portion->after : least;
     if (!list_key(store, portion->list_id, &list, error))

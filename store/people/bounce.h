@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/mailbox.h"
 #include "store/people/member.h"
 #include "store/store_type.h"
 
@@ -17,7 +18,8 @@
 
 /* One bounce, all borrowed. */
 typedef struct BounceEvent {
-    const char *list_id, *address;
+    const char *list_id;
+    const Mailbox *address;
     int64_t at;
     int64_t weight;
     const char *class;  /* "permanent", "temporary", "complaint" */
@@ -90,7 +92,7 @@ typedef bool BounceDayEach(const BounceDay *day, void *data);
  * it returns false to stop, and bounce_day_each() then returns true. */
 bool bounce_day_each(Store *store, const BounceFilter *filter, BounceDayEach *each, void *data, GError **error);
 
-/* Some rows of one day that weigh something: those whose members come after one, in the order of email_folded(). */
+/* Some rows of one day that weigh something: those whose members come after one, in the order of mailbox_folded(). */
 typedef struct BouncePortion {
     const char *list_id, *domain; /* domain NULL: any */
     int64_t day;

@@ -166,7 +166,7 @@ bool bounce_brake_look(Store *store, const BounceBrakeEvent *event, BounceBrake 
 bool bounce_take_back(Store *store, const BounceTakenBack *what, GError **error)
 {
     int64_t list;
-    g_autofree char *folded = email_folded(what->address);
+    g_autofree char *folded = mailbox_folded(what->address);
     g_auto(Write) write = write_begin(store, WRITE_LIST, error);
     if (!write.begun || !list_key(store, what->list_id, &list, error) ||
         !query_later(store, error,

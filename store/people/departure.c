@@ -76,7 +76,8 @@ bool departure_record(Store *store, const Departure *departure, const char *toke
     g_auto(Write) write = write_begin(store, WRITE_SITE, error);
     if (!write.begun || !list_key(store, departure->list_id, &list, error))
         return false;
-    g_autofree char *folded = email_folded(departure->address), *old = NULL;
+    const char *folded = departure->address->folded;
+    g_autofree char *old = NULL;
     if (!find_hash(store, list, folded, &old, error) || !(first = store_key_new(store, error)) ||
         !(second = store_key_new(store, error)))
         return false;
@@ -85,7 +86,7 @@ bool departure_record(Store *store, const Departure *departure, const char *toke
     if (!copy(store, &copying, first, 0, error) || !copy(store, &copying, second, 1, error))
         return false;
     if (copying.copied == 0)
-        return fail(error, FAIL_MISSING, "%s is no member of %s", departure->address, departure->list_id);
+        return fail(error, FAIL_MISSING, "%s is no member of %s", departure->address->text, departure->list_id);
     return (!token || spend(store, old, TOKEN_REPLACED, error)) &&
            query_run(store, error, NULL,
                      "DELETE FROM departure WHERE folded = $1 AND list = $2 AND key NOT IN ($3, $4)", TEXT(folded),
@@ -93,16 +94,16 @@ bool departure_record(Store *store, const Departure *departure, const char *toke
            write_end(&write, error);
 }
 
-bool departure_withdraw(Store *store, const char *list_id, const char *address, GError **error)
+bool departure_withdraw(Store *store, const char *list_id, const Mailbox *address, GError **error)
 {
     int64_t list;
-    g_autofree char *folded = email_folded(address), *hash = NULL;
+    g_autofree char *hash = NULL;
     return STORE_WRITE(
         store, error,
-        list_key(store, list_id, &list, error) && find_hash(store, list, folded, &hash, error) &&
+        list_key(store, list_id, &list, error) && find_hash(store, list, address->folded, &hash, error) &&
             spend(store, hash, TOKEN_EXPIRED, error) &&
             (!hash || query_run(store, error, NULL, "UPDATE departure SET token = NULL WHERE folded = $1 AND list = $2",
-                                TEXT(folded), INTEGER(list))));
+                                TEXT(address->folded), INTEGER(list))));
 }
 
 bool departure_count(Store *store, const char *list_id, const char *domain, int64_t since, int64_t *count,
@@ -135,7 +136,8 @@ Departure *departure_find_token(Store *store, const char *token, int64_t now, GE
 /* A departure that is undone. */
 typedef struct DepartureUndo {
     int64_t key;
-    char *list_id, *address, *given_name;
+    char *list_id, *given_name;
+    const Mailbox *address;
     bool as_user;
 } DepartureUndo;
 

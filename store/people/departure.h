@@ -14,12 +14,14 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/mailbox.h"
 #include "store/store_type.h"
 
 #define DEPARTURE_KEPT (30 * 86400 * CLOCK_SECOND)
 
 typedef struct Departure {
-    char *list_id, *address; /* as the member had it */
+    char *list_id;
+    const Mailbox *address;  /* as the member had it */
     int way;                 /* LeaveWay of lists/people/leave.h */
     bool counts;             /* departure_count() counts it, since a program may have caused it */
     int64_t left_at, expires_at;
@@ -45,7 +47,7 @@ bool departure_undo(Store *store, const char *token, int64_t now, GError **error
 
 /* Make the token of the address's earlier departure from the list good no more. Call it when the address leaves, or is
  * removed, by a way that must not be undone. */
-bool departure_withdraw(Store *store, const char *list_id, const char *address, GError **error);
+bool departure_withdraw(Store *store, const char *list_id, const Mailbox *address, GError **error);
 
 /* Count the departures of addresses of the mail domain (in lower case) from the list, later than `since`, that have
  * `counts` set. */

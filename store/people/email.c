@@ -6,95 +6,62 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/mailbox.h"
 #include "store/people/span.h"
 #include "store/row_set.h"
 #include "store/store_internal.h"
 
-/* ASCII, by far the most, needs no tables. */
-static char *lowered(const char *text)
+void email_clear(Email *email)
 {
-    for (const char *at = text; *at; at++)
-        if ((unsigned char)*at >= 0x80)
-            return g_utf8_strdown(text, -1);
-    return g_ascii_strdown(text, -1);
+    g_clear_pointer(&email->folded, g_free);
+    g_clear_pointer(&email->email, g_free);
 }
 
-char *email_folded(const char *address)
+/* STEP_DONE: not known. */
+static Step look_up(Store *store, const Mailbox *address, Email *email, GError **error)
 {
-    g_autofree char *bare = *address == '"' ? mailbox_bare(address) : NULL;
-    g_autofree char *lower = lowered(bare ? bare : address);
-    char *at = strrchr(lower, '@');
-    if (!at)
-        return g_steal_pointer(&lower);
-    *at = 0;
-    return g_strconcat(at + 1, " ", lower, NULL);
-}
-
-char *email_folded_checked(const char *address, GError **error)
-{
-    if (mailbox_valid(address))
-        return email_folded(address);
-    g_autofree char *shown = g_utf8_make_valid(address, -1);
-    fail(error, FAIL_NEVER, "\"%s\" is no e-mail address (local@domain)", shown);
-    return NULL;
-}
-
-/* Only an address that is known may have letters that nobody sees. */
-static bool may_know(const char *address, bool known, GError **error)
-{
-    return known || mailbox_legible(address) ||
-           fail(error, FAIL_NEVER,
-                "\"%s\" is no e-mail address (local@domain) that can be added: it has letters that nobody sees, or "
-                "some that are not composed",
-                address);
-}
-
-char *email_folded_to_add(Store *store, const char *address, GError **error)
-{
-    int64_t person = 0;
-    g_autofree char *folded = email_folded_checked(address, error);
-    if (!folded || (!mailbox_legible(address) && !email_person(store, address, &person, error)) ||
-        !may_know(address, person != 0, error))
-        return NULL;
-    return g_steal_pointer(&folded);
-}
-
-void email_clear(Email *address)
-{
-    g_clear_pointer(&address->folded, g_free);
-    g_clear_pointer(&address->email, g_free);
-}
-
-/* By address->folded. STEP_DONE: not known. */
-static Step look_up(Store *store, Email *address, GError **error)
-{
-    g_autoptr(Query) query =
-        query_open(store, error, "SELECT key, person, email, preferred FROM address WHERE folded = $1",
-                   TEXT(address->folded));
+    *email = (Email){.folded = g_strdup(address->folded)};
+    g_autoptr(Query) query = query_open(
+        store, error, "SELECT key, person, email, preferred FROM address WHERE folded = $1", TEXT(email->folded));
     Step step = query_step(query, error);
     if (step == STEP_ROW) {
-        address->key = query_integer(query, 0);
-        address->person = query_integer(query, 1);
-        address->email = g_strdup(query_text(query, 2));
-        address->preferred = query_integer(query, 3) != 0;
+        email->key = query_integer(query, 0);
+        email->person = query_integer(query, 1);
+        email->email = g_strdup(query_text(query, 2));
+        email->preferred = query_integer(query, 3) != 0;
     }
     return step;
 }
 
-bool email_find(Store *store, const char *email, Email *address, GError **error)
+bool email_find(Store *store, const Mailbox *address, Email *email, GError **error)
 {
-    *address = (Email){.folded = email_folded(email)};
-    Step step = look_up(store, address, error);
-    return step == STEP_ROW || (step == STEP_DONE && fail(error, FAIL_MISSING, "the address %s is not known", email));
+    Step step = look_up(store, address, email, error);
+    return step == STEP_ROW ||
+           (step == STEP_DONE && fail(error, FAIL_MISSING, "the address %s is not known", address->text));
 }
 
-bool email_person(Store *store, const char *email, int64_t *person, GError **error)
+bool email_person(Store *store, const Mailbox *address, int64_t *person, GError **error)
 {
-    g_auto(Email) address = {.folded = email_folded(email)};
-    Step step = look_up(store, &address, error);
-    *person = address.person; /* 0 where there is no row */
+    g_auto(Email) email = {0};
+    Step step = look_up(store, address, &email, error);
+    *person = email.person; /* 0 where there is no row */
     return step != STEP_FAILED;
+}
+
+/* Only an address that is known may have letters that nobody sees. */
+static bool check_legible(const Mailbox *address, GError **error)
+{
+    return address->legible ||
+           fail(error, FAIL_NEVER,
+                "\"%s\" is no e-mail address (local@domain) that can be added: it has letters that nobody sees, or "
+                "some that are not composed",
+                address->text);
+}
+
+bool email_check_added(Store *store, const Mailbox *address, GError **error)
+{
+    int64_t person = 0;
+    return mailbox_check(address, error) && (address->legible || email_person(store, address, &person, error)) &&
+           (person != 0 || check_legible(address, error));
 }
 
 /* Names end up in header fields, and may be a stranger's words: what is beyond EMAIL_NAME_MAX bytes is cut. */
@@ -117,24 +84,24 @@ char *email_clean_name(const char *display_name)
 #define ADDRESS \
     "INSERT INTO address (key, folded, email, person, preferred, display_name, registered_at, verified_at) VALUES"
 
-bool email_ensure(Store *store, const char *email, const char *display_name, Email *address, GError **error)
+bool email_ensure(Store *store, const Mailbox *address, const char *display_name, Email *email, GError **error)
 {
-    *address = (Email){.folded = email_folded_checked(email, error)};
-    Step step = address->folded ? look_up(store, address, error) : STEP_FAILED;
-    if (step != STEP_DONE || !may_know(email, false, error))
+    *email = (Email){0};
+    Step step = mailbox_check(address, error) ? look_up(store, address, email, error) : STEP_FAILED;
+    if (step != STEP_DONE || !check_legible(address, error))
         return step == STEP_ROW;
-    address->email = mailbox_bare(email);
-    address->person = store_key_new(store, error);
-    address->key = address->person ? store_key_new(store, error) : 0;
-    if (address->key == 0)
+    email->email = g_strdup(address->bare);
+    email->person = store_key_new(store, error);
+    email->key = email->person ? store_key_new(store, error) : 0;
+    if (email->key == 0)
         return false;
     int64_t now = clock_now();
     g_autofree char *name = email_clean_name(display_name);
-    return query_run(store, error, NULL, PERSON " ($1, $2, $3)", INTEGER(address->person), TEXT(name), INTEGER(now)) &&
-           query_run(store, error, NULL, ADDRESS " ($1, $2, $3, $4, 0, $5, $6, 0)", INTEGER(address->key),
-                     TEXT(address->folded), TEXT(address->email), INTEGER(address->person), TEXT(name), INTEGER(now)) &&
-           span_count_user(store, address->person, 1, error) &&
-           span_count(store, SPAN_ADDRESSES, address->folded, 1, error);
+    return query_run(store, error, NULL, PERSON " ($1, $2, $3)", INTEGER(email->person), TEXT(name), INTEGER(now)) &&
+           query_run(store, error, NULL, ADDRESS " ($1, $2, $3, $4, 0, $5, $6, 0)", INTEGER(email->key),
+                     TEXT(email->folded), TEXT(email->email), INTEGER(email->person), TEXT(name), INTEGER(now)) &&
+           span_count_user(store, email->person, 1, error) &&
+           span_count(store, SPAN_ADDRESSES, email->folded, 1, error);
 }
 
 bool email_make_all(Store *store, GPtrArray *emails, GError **error)
@@ -172,11 +139,4 @@ bool email_make_all(Store *store, GPtrArray *emails, GError **error)
     }
     return row_set_end(addresses, error) && span_count_sorted(store, SPAN_USERS, persons, emails->len, 1, error) &&
            span_count_sorted(store, SPAN_ADDRESSES, folded, emails->len, 1, error);
-}
-
-bool email_set_name(Store *store, const Email *address, const char *display_name, GError **error)
-{
-    g_autofree char *name = email_clean_name(display_name);
-    return query_run(store, error, NULL, "UPDATE address SET display_name = $2 WHERE key = $1", INTEGER(address->key),
-                     TEXT(name));
 }

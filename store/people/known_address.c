@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/mailbox.h"
 #include "store/people/account.h"
 #include "store/people/email.h"
 #include "store/posts/held.h"
@@ -55,29 +54,28 @@ static void *read_row(Query *query)
     return address;
 }
 
-bool address_look_up(Store *store, const char *address, KnownAddress **known, GError **error)
+bool address_look_up(Store *store, const Mailbox *address, KnownAddress **known, GError **error)
 {
-    g_autofree char *folded = email_folded(address);
-    g_autoptr(Query) query = query_open(store, error, ADDRESS_COLUMNS "WHERE d.folded = $1", TEXT(folded));
+    g_autoptr(Query) query = query_open(store, error, ADDRESS_COLUMNS "WHERE d.folded = $1", TEXT(address->folded));
     Step step = query_step(query, error);
     *known = step == STEP_ROW ? read_row(query) : NULL;
     return step != STEP_FAILED;
 }
 
-char *address_stored(Store *store, const char *address, GError **error)
+Mailbox *address_stored(Store *store, const Mailbox *address, GError **error)
 {
     KnownAddress *found;
     if (!address_look_up(store, address, &found, error))
         return NULL;
     g_autoptr(KnownAddress) known = found;
-    return g_strdup(known ? known->original : address);
+    return mailbox_new(known ? known->original : address->text);
 }
 
-KnownAddress *address_find(Store *store, const char *address, GError **error)
+KnownAddress *address_find(Store *store, const Mailbox *address, GError **error)
 {
     KnownAddress *known;
     if (address_look_up(store, address, &known, error) && !known) {
-        g_autofree char *shown = g_utf8_make_valid(address, -1);
+        g_autofree char *shown = g_utf8_make_valid(address->text, -1);
         fail(error, FAIL_MISSING, "the address %s is not known", shown);
     }
     return known;
@@ -89,7 +87,8 @@ GPtrArray *address_page(Store *store, const char *who, const char *after, int64_
     int64_t person = 0;
     if (who && !user_key(store, who, &person, error))
         return NULL;
-    g_autofree char *behind = after ? email_folded(after) : g_strdup(""), *begins = NULL;
+    g_autoptr(Mailbox) behind = mailbox_new(after ? after : "");
+    g_autofree char *begins = NULL;
     int64_t passed = 0;
     if (!after && !who && !span_seek(store, SPAN_ADDRESSES, skip, &begins, &passed, error))
         return NULL;
@@ -98,7 +97,7 @@ GPtrArray *address_page(Store *store, const char *who, const char *after, int64_
                          INTEGER(person), INTEGER(limit), INTEGER(skip))
             : query_open(store, error,
                          ADDRESS_COLUMNS "WHERE d.folded >= $1 AND d.folded > $4 ORDER BY d.folded LIMIT $2 OFFSET $3",
-                         TEXT(after ? behind : begins), INTEGER(limit), INTEGER(passed), TEXT(behind));
+                         TEXT(after ? behind->folded : begins), INTEGER(limit), INTEGER(passed), TEXT(behind->folded));
     return row_collect(query, read_row, (GDestroyNotify)known_address_free, error);
 }
 
@@ -107,10 +106,9 @@ bool address_count(Store *store, int64_t *count, GError **error)
     return span_total(store, SPAN_ADDRESSES, count, error);
 }
 
-bool address_language(Store *store, const char *list_id, const char *address, char **language, GError **error)
+bool address_language(Store *store, const char *list_id, const Mailbox *address, char **language, GError **error)
 {
     *language = NULL;
-    g_autofree char *folded = email_folded(address);
     g_autoptr(Query) query = query_open(
         store, error,
         "SELECT COALESCE((SELECT m.preferred_language FROM member m JOIN list l ON l.key = m.list "
@@ -118,7 +116,7 @@ bool address_language(Store *store, const char *list_id, const char *address, ch
         "a.preferred_language, p.preferred_language, (SELECT preferred_language FROM site_preference)) FROM address d "
         "LEFT JOIN address_preference a ON a.address = d.key LEFT JOIN person_preference p ON p.person = d.person "
         "WHERE d.folded = $1",
-        TEXT(folded), TEXT(list_id ? list_id : ""));
+        TEXT(address->folded), TEXT(list_id ? list_id : ""));
     Step step = query_step(query, error);
     if (step == STEP_ROW)
         *language = g_strdup(query_text(query, 0));
@@ -127,30 +125,32 @@ bool address_language(Store *store, const char *list_id, const char *address, ch
 
 /* ---- changing ---- */
 
-bool address_add(Store *store, const char *email, const char *display_name, GError **error)
+bool address_add(Store *store, const Mailbox *address, const char *display_name, GError **error)
 {
-    g_auto(Email) address = {0}, known = {0};
+    g_auto(Email) added = {0}, known = {0};
     g_autoptr(GError) unknown = NULL;
     g_auto(Write) write = write_begin(store, WRITE_SITE, error);
-    g_autofree char *folded = write.begun ? email_folded_checked(email, error) : NULL;
-    if (!folded)
+    if (!write.begun || !mailbox_check(address, error))
         return false;
-    if (email_find(store, email, &known, &unknown))
+    if (email_find(store, address, &known, &unknown))
         return fail(error, FAIL_EXISTS, "the address %s is known already", known.email);
     if (!g_error_matches(unknown, FAIL, FAIL_MISSING))
         return fail_with(error, &unknown);
-    return email_ensure(store, email, display_name, &address, error) &&
-           query_run(store, error, NULL, "UPDATE person SET stands_in = 1 WHERE key = $1", INTEGER(address.person)) &&
-           span_count_user(store, address.person, -1, error) && write_end(&write, error);
+    return email_ensure(store, address, display_name, &added, error) &&
+           query_run(store, error, NULL, "UPDATE person SET stands_in = 1 WHERE key = $1", INTEGER(added.person)) &&
+           span_count_user(store, added.person, -1, error) && write_end(&write, error);
 }
 
-bool address_set_name(Store *store, const char *address, const char *display_name, GError **error)
+bool address_set_name(Store *store, const Mailbox *address, const char *display_name, GError **error)
 {
     g_auto(Email) known = {0};
-    return email_find(store, address, &known, error) && email_set_name(store, &known, display_name, error);
+    g_autofree char *name = email_clean_name(display_name);
+    return email_find(store, address, &known, error) &&
+           query_run(store, error, NULL, "UPDATE address SET display_name = $2 WHERE key = $1", INTEGER(known.key),
+                     TEXT(name));
 }
 
-bool address_set_verified(Store *store, const char *address, int64_t verified_at, GError **error)
+bool address_set_verified(Store *store, const Mailbox *address, int64_t verified_at, GError **error)
 {
     g_auto(Email) known = {0};
     return email_find(store, address, &known, error) &&
@@ -158,70 +158,69 @@ bool address_set_verified(Store *store, const char *address, int64_t verified_at
                      INTEGER(verified_at));
 }
 
-bool address_note_verified(Store *store, const char *address, int64_t at, GError **error)
+bool address_note_verified(Store *store, const Mailbox *address, int64_t at, GError **error)
 {
-    g_autofree char *folded = email_folded(address);
     return query_run(store, error, NULL, "UPDATE address SET verified_at = $2 WHERE folded = $1 AND verified_at = 0",
-                     TEXT(folded), INTEGER(at));
+                     TEXT(address->folded), INTEGER(at));
 }
 
-bool address_set_preferences(Store *store, const char *email, const Preferences *preferences, GError **error)
+bool address_set_preferences(Store *store, const Mailbox *address, const Preferences *preferences, GError **error)
 {
-    g_auto(Email) address = {0};
+    g_auto(Email) known = {0};
     return STORE_WRITE(
         store, error,
-        email_find(store, email, &address, error) && digest_leaving_begin(store, NULL, email, error) &&
-            query_run(store, error, NULL, "DELETE FROM address_preference WHERE address = $1", INTEGER(address.key)) &&
+        email_find(store, address, &known, error) && digest_leaving_begin(store, NULL, address, error) &&
+            query_run(store, error, NULL, "DELETE FROM address_preference WHERE address = $1", INTEGER(known.key)) &&
             (preferences_are_unset(preferences) ||
              query_run(store, error, NULL,
                        "INSERT INTO address_preference (address, " PREFERENCE_COLUMNS
                        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                       INTEGER(address.key), PREFERENCE_VALUES(preferences))) &&
-            digest_leaving_end(store, email, error));
+                       INTEGER(known.key), PREFERENCE_VALUES(preferences))) &&
+            digest_leaving_end(store, address, error));
 }
 
 /* ---- whose it is ---- */
 
 /* Its memberships go with it. What its former person subscribed by it as the preferred one stays with the address. */
-static bool move_address(Store *store, const Email *address, int64_t to, GError **error)
+static bool move_address(Store *store, const Email *known, int64_t to, GError **error)
 {
-    return (!address->preferred || user_settle_subscriptions(store, address->person, error)) &&
+    return (!known->preferred || user_settle_subscriptions(store, known->person, error)) &&
            query_run(store, error, NULL, "UPDATE address SET person = $2, preferred = 0 WHERE key = $1",
-                     INTEGER(address->key), INTEGER(to)) &&
+                     INTEGER(known->key), INTEGER(to)) &&
            query_run(store, error, NULL, "UPDATE member SET person = $3 WHERE person = $1 AND address = $2",
-                     INTEGER(address->person), INTEGER(address->key), INTEGER(to));
+                     INTEGER(known->person), INTEGER(known->key), INTEGER(to));
 }
 
-bool user_link_address(Store *store, const char *who, const char *email, GError **error)
+bool user_link_address(Store *store, const char *who, const Mailbox *address, GError **error)
 {
     int64_t person;
-    g_auto(Email) address = {0};
+    g_auto(Email) known = {0};
     g_auto(Write) write = write_begin(store, WRITE_SITE, error);
-    if (!write.begun || !user_key(store, who, &person, error) || !email_ensure(store, email, NULL, &address, error))
+    if (!write.begun || !user_key(store, who, &person, error) || !email_ensure(store, address, NULL, &known, error))
         return false;
-    if (address.person != person &&
-        (!move_address(store, &address, person, error) ||
+    if (known.person != person &&
+        (!move_address(store, &known, person, error) ||
          !user_drop(store,
                     query_open(store, error,
                                "DELETE FROM person WHERE key = $1 AND NOT EXISTS "
                                "(SELECT 1 FROM address WHERE person = $1) RETURNING key, stands_in",
-                               INTEGER(address.person)),
+                               INTEGER(known.person)),
                     error)))
         return false;
     return write_end(&write, error);
 }
 
-bool address_unlink(Store *store, const char *email, GError **error)
+bool address_unlink(Store *store, const Mailbox *address, GError **error)
 {
     int64_t person, alone;
-    g_auto(Email) address = {0};
+    g_auto(Email) known = {0};
     return STORE_WRITE(store, error,
-                       user_key(store, email, &person, error) && email_find(store, email, &address, error) &&
+                       user_key(store, address->text, &person, error) && email_find(store, address, &known, error) &&
                            (alone = store_key_new(store, error)) != 0 &&
                            query_run(store, error, NULL,
                                      "INSERT INTO person (key, created_at, stands_in) VALUES ($1, $2, 1)",
                                      INTEGER(alone), INTEGER(clock_now())) &&
-                           move_address(store, &address, alone, error));
+                           move_address(store, &known, alone, error));
 }
 
 /* ---- forgetting ---- */
@@ -240,18 +239,18 @@ static bool forget(Store *store, const char *folded, GError **error)
            held_remove_sender(store, lower, error) && scheduled_remove_sender(store, lower, error);
 }
 
-bool address_remove(Store *store, const char *email, GError **error)
+bool address_remove(Store *store, const Mailbox *address, GError **error)
 {
-    g_auto(Email) address = {0};
+    g_auto(Email) known = {0};
     g_auto(Write) write = write_begin(store, WRITE_SITE, error);
-    if (!write.begun || !email_find(store, email, &address, error))
+    if (!write.begun || !email_find(store, address, &known, error))
         return false;
     Query *members = query_open(store, error, "SELECT key FROM member WHERE address = $1 AND person = $2",
-                                INTEGER(address.key), INTEGER(address.person));
-    return member_remove_each(store, members, NULL, error) && forget(store, address.folded, error) &&
-           query_run(store, error, NULL, "DELETE FROM address WHERE key = $1", INTEGER(address.key)) &&
-           span_count(store, SPAN_ADDRESSES, address.folded, -1, error) &&
+                                INTEGER(known.key), INTEGER(known.person));
+    return member_remove_each(store, members, NULL, error) && forget(store, known.folded, error) &&
+           query_run(store, error, NULL, "DELETE FROM address WHERE key = $1", INTEGER(known.key)) &&
+           span_count(store, SPAN_ADDRESSES, known.folded, -1, error) &&
            query_run(store, error, NULL, "DELETE FROM person WHERE key = $1 AND stands_in = 1",
-                     INTEGER(address.person)) &&
+                     INTEGER(known.person)) &&
            write_end(&write, error);
 }

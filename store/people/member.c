@@ -130,37 +130,36 @@ Member *member_read_row(Query *query)
     return member;
 }
 
-static bool no_such(Role role, const char *list_id, const char *address, GError **error)
+static bool no_such(Role role, const char *list_id, const Mailbox *address, GError **error)
 {
-    return fail(error, FAIL_MISSING, "%s is no %s of %s", address, role_text(role), list_id);
+    return fail(error, FAIL_MISSING, "%s is no %s of %s", address->text, role_text(role), list_id);
 }
 
 static const char look_up_sql[] = MEMBER_COLUMNS
     "WHERE m.list = $1 AND m.role = $2 AND m.folded = $3 ORDER BY m.by_person LIMIT 1";
 
-void member_find_soon(Store *store, const char *list_id, Role role, const char *address)
+void member_find_soon(Store *store, const char *list_id, Role role, const Mailbox *address)
 {
     int64_t list;
-    g_autofree char *folded = email_folded(address);
     if (list_key_soon(store, list_id, &list))
-        query_soon(store, look_up_sql, INTEGER(list), INTEGER(role), TEXT(folded));
+        query_soon(store, look_up_sql, INTEGER(list), INTEGER(role), TEXT(address->folded));
 }
 
-bool member_look_up(Store *store, const char *list_id, Role role, const char *address, Member **member, GError **error)
+bool member_look_up(Store *store, const char *list_id, Role role, const Mailbox *address, Member **member,
+                    GError **error)
 {
     int64_t list;
     *member = NULL;
     if (!list_key(store, list_id, &list, error))
         return false;
-    g_autofree char *folded = email_folded(address);
-    g_autoptr(Query) query = query_open(store, error, look_up_sql, INTEGER(list), INTEGER(role), TEXT(folded));
+    g_autoptr(Query) query = query_open(store, error, look_up_sql, INTEGER(list), INTEGER(role), TEXT(address->folded));
     Step step = query_step(query, error);
     if (step == STEP_ROW)
         *member = member_read_row(query);
     return step != STEP_FAILED;
 }
 
-Member *member_find(Store *store, const char *list_id, Role role, const char *address, GError **error)
+Member *member_find(Store *store, const char *list_id, Role role, const Mailbox *address, GError **error)
 {
     Member *member;
     if (member_look_up(store, list_id, role, address, &member, error) && !member)
@@ -299,15 +298,15 @@ static bool is_digest_default(Store *store, int64_t list, bool *is, GError **err
     "INSERT INTO member (list, role, folded, by_person, email, address, person, key, joined_at, " \
     "given_name, " PREFERENCE_COLUMNS ") VALUES"
 
-/* The new member is `email` itself, or with by_person the address that its user prefers. */
-static bool add(Store *store, const NewMember *new, const char *email, GError **error)
+/* The new member is the address itself, or with by_person the address that its user prefers. */
+static bool add(Store *store, const NewMember *new, const Mailbox *address, GError **error)
 {
     int64_t list;
-    g_auto(Email) address = {0};
+    g_auto(Email) email = {0};
     g_auto(Write) write = write_begin(store, WRITE_SITE, error);
     if (!write.begun || !list_key(store, new->list_id, &list, error) ||
-        !(new->by_person ? email_find(store, email, &address, error) && user_preferred(store, &address, error)
-                         : email_ensure(store, email, new->display_name, &address, error)))
+        !(new->by_person ? email_find(store, address, &email, error) && user_preferred(store, &email, error)
+                         : email_ensure(store, address, new->display_name, &email, error)))
         return false;
 
     Preferences own = new->own ? *new->own : preferences_unset;
@@ -324,22 +323,22 @@ static bool add(Store *store, const NewMember *new, const char *email, GError **
     if (!query_run(store, error, &added,
                    MEMBER " ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
                           "ON CONFLICT (list, role, folded, by_person) DO NOTHING",
-                   INTEGER(list), INTEGER(new->role), TEXT(address.folded), INTEGER(new->by_person),
-                   TEXT(address.email), INTEGER(address.key), INTEGER(address.person), INTEGER(key),
-                   INTEGER(clock_now()), TEXT(name), PREFERENCE_VALUES(&own)))
+                   INTEGER(list), INTEGER(new->role), TEXT(email.folded), INTEGER(new->by_person), TEXT(email.email),
+                   INTEGER(email.key), INTEGER(email.person), INTEGER(key), INTEGER(clock_now()), TEXT(name),
+                   PREFERENCE_VALUES(&own)))
         return false;
     if (added == 0)
-        return fail(error, FAIL_EXISTS, "%s is a %s of %s already", address.email, role_text(new->role), new->list_id);
-    return span_count(store, SPAN_MEMBERS(list, new->role), address.folded, 1, error) && write_end(&write, error);
+        return fail(error, FAIL_EXISTS, "%s is a %s of %s already", email.email, role_text(new->role), new->list_id);
+    return span_count(store, SPAN_MEMBERS(list, new->role), email.folded, 1, error) && write_end(&write, error);
 }
 
-bool member_add(Store *store, const char *list_id, Role role, const char *address, const char *display_name,
+bool member_add(Store *store, const char *list_id, Role role, const Mailbox *address, const char *display_name,
                 const Preferences *own, GError **error)
 {
     return add(store, &(const NewMember){list_id, role, false, own, display_name}, address, error);
 }
 
-bool member_add_user(Store *store, const char *list_id, Role role, const char *address, GError **error)
+bool member_add_user(Store *store, const char *list_id, Role role, const Mailbox *address, GError **error)
 {
     return add(store, &(const NewMember){.list_id = list_id, .role = role, .by_person = true}, address, error);
 }
@@ -424,7 +423,8 @@ bool member_remove_all(Store *store, int64_t list, Role role, GArray *members, G
 typedef struct MemberChange {
     const char *list_id;
     Role role;
-    const char *address, *sql;
+    const Mailbox *address;
+    const char *sql;
     const Value *values; /* $4 on */
     size_t count;
 } MemberChange;
@@ -434,29 +434,27 @@ static bool change(Store *store, const MemberChange *what, GError **error)
     int64_t list, changed = 0;
     if (!list_key(store, what->list_id, &list, error))
         return false;
-    g_autofree char *folded = email_folded(what->address);
-    Value values[3 + PREFERENCE_COUNT] = {INTEGER(list), INTEGER(what->role), TEXT(folded)};
+    Value values[3 + PREFERENCE_COUNT] = {INTEGER(list), INTEGER(what->role), TEXT(what->address->folded)};
     for (size_t i = 0; i < what->count; i++)
         values[3 + i] = what->values[i];
     return query_all(store, error, &changed, what->sql, values, 3 + what->count) &&
            (changed > 0 || no_such(what->role, what->list_id, what->address, error));
 }
 
-bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error)
+bool member_remove(Store *store, const char *list_id, Role role, const Mailbox *address, GError **error)
 {
     int64_t list, removed = 0;
-    g_autofree char *folded = email_folded(address);
     return STORE_WRITE(store, error,
                        list_key(store, list_id, &list, error) &&
                            query_run(store, error, &removed,
                                      "DELETE FROM member WHERE list = $1 AND role = $2 AND folded = $3", INTEGER(list),
-                                     INTEGER(role), TEXT(folded)) &&
+                                     INTEGER(role), TEXT(address->folded)) &&
                            (removed > 0 || no_such(role, list_id, address, error)) &&
-                           span_count(store, SPAN_MEMBERS(list, role), folded, -removed, error));
+                           span_count(store, SPAN_MEMBERS(list, role), address->folded, -removed, error));
 }
 
-bool member_set_preferences(Store *store, const char *list_id, Role role, const char *address, const Preferences *own,
-                            GError **error)
+bool member_set_preferences(Store *store, const char *list_id, Role role, const Mailbox *address,
+                            const Preferences *own, GError **error)
 {
     const Value values[] = {PREFERENCE_VALUES(own)};
     const MemberChange what = {list_id, role, address,
@@ -466,7 +464,6 @@ bool member_set_preferences(Store *store, const char *list_id, Role role, const 
                          values, G_N_ELEMENTS(values)};
     bool reader = role == ROLE_MEMBER;
     int64_t list;
-    g_autofree char *folded = email_folded(address);
     return STORE_WRITE(store, error,
                        (!reader || digest_leaving_begin(store, list_id, address, error)) &&
                            change(store, &what, error) && (!reader || digest_leaving_end(store, address, error)) &&
@@ -476,10 +473,10 @@ bool member_set_preferences(Store *store, const char *list_id, Role role, const 
                                      "DELETE FROM vacation WHERE begun = 1 AND member IN (SELECT key FROM member "
                                      "WHERE list = $1 AND role = $2 AND folded = $3 AND "
                                      "COALESCE(delivery_status, 0) = 0)",
-                                     INTEGER(list), INTEGER(role), TEXT(folded)));
+                                     INTEGER(list), INTEGER(role), TEXT(address->folded)));
 }
 
-bool member_set_moderation(Store *store, const char *list_id, Role role, const char *address, Action action,
+bool member_set_moderation(Store *store, const char *list_id, Role role, const Mailbox *address, Action action,
                            GError **error)
 {
     const Value value = action == ACTION_UNSET ? TEXT(NULL) : INTEGER(action);
@@ -492,7 +489,7 @@ bool member_set_moderation(Store *store, const char *list_id, Role role, const c
 
 /* ---- another address ---- */
 
-bool member_set_address(Store *store, const char *id, const char *address, GError **error)
+bool member_set_address(Store *store, const char *id, const Mailbox *address, GError **error)
 {
     int64_t key, list;
     Role role;

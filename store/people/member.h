@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/mailbox.h"
 #include "store/language.h"
 #include "store/lists/list_choice.h"
 #include "store/store_type.h"
@@ -72,20 +73,21 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Member, member_free)
 /* Give address the role on the list; an address that is not known is made, with a user. display_name (may be NULL) is
  * kept as given_name, and becomes the name of the address only if that is made here. own may be NULL. FAIL_EXISTS: the
  * address has that role already; FAIL_NEVER: no valid address; FAIL_MISSING: no such list. */
-bool member_add(Store *store, const char *list_id, Role role, const char *address, const char *display_name,
+bool member_add(Store *store, const char *list_id, Role role, const Mailbox *address, const char *display_name,
                 const Preferences *own, GError **error);
 /* Subscribe the user who has address, so that the membership follows the address that the user prefers; where none is
  * preferred, address becomes that. */
-bool member_add_user(Store *store, const char *list_id, Role role, const char *address, GError **error);
-bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error);
+bool member_add_user(Store *store, const char *list_id, Role role, const Mailbox *address, GError **error);
+bool member_remove(Store *store, const char *list_id, Role role, const Mailbox *address, GError **error);
 /* Return the member; member_free(). member_find_soon() announces the question (store.h). */
-void member_find_soon(Store *store, const char *list_id, Role role, const char *address);
-Member *member_find(Store *store, const char *list_id, Role role, const char *address, GError **error);
+void member_find_soon(Store *store, const char *list_id, Role role, const Mailbox *address);
+Member *member_find(Store *store, const char *list_id, Role role, const Mailbox *address, GError **error);
 /* Set *member to the member, or to NULL when there is none; member_free(). FAIL_MISSING: there is no such list. */
-bool member_look_up(Store *store, const char *list_id, Role role, const char *address, Member **member, GError **error);
-bool member_set_preferences(Store *store, const char *list_id, Role role, const char *address,
+bool member_look_up(Store *store, const char *list_id, Role role, const Mailbox *address, Member **member,
+                    GError **error);
+bool member_set_preferences(Store *store, const char *list_id, Role role, const Mailbox *address,
                             const Preferences *own, GError **error);
-bool member_set_moderation(Store *store, const char *list_id, Role role, const char *address, Action action,
+bool member_set_moderation(Store *store, const char *list_id, Role role, const Mailbox *address, Action action,
                            GError **error);
 /* Return the action that a member's moderation_action amounts to before the list's default: posts of owners and
  * moderators pass. */
@@ -93,7 +95,7 @@ Action member_action(Role role, Action own);
 Member *member_by_id(Store *store, const char *id, GError **error); /* member_free() */
 /* Give the membership to another address (made when unknown), and so to the person whose that one is. The address stays
  * with its person. FAIL_EXISTS: it has the role already. */
-bool member_set_address(Store *store, const char *id, const char *address, GError **error);
+bool member_set_address(Store *store, const char *id, const Mailbox *address, GError **error);
 
 /* Which members member_page() and others take. Start with MEMBER_CRITERIA_ALL. Strings are borrowed. */
 typedef struct MemberCriteria {

@@ -84,12 +84,13 @@ void member_import_free(MemberImport *import)
 bool member_import_add(MemberImport *import, int64_t number, const char *address, const char *display_name,
                        const Preferences *own, GError **error)
 {
-    g_autofree char *folded = email_folded_to_add(import->store, address, error), *bare = mailbox_bare(address);
+    g_autoptr(Mailbox) mailbox = mailbox_new(address);
     g_autofree char *name = email_clean_name(display_name);
     if (!own)
         own = &preferences_unset;
-    return folded && row_set_add(import->lines, error, INTEGER(number), TEXT(folded), TEXT(bare), TEXT(name),
-                                 PREFERENCE_VALUES(own));
+    return email_check_added(import->store, mailbox, error) &&
+           row_set_add(import->lines, error, INTEGER(number), TEXT(mailbox->folded), TEXT(mailbox->bare), TEXT(name),
+                       PREFERENCE_VALUES(own));
 }
 
 /* A subquery for one value is no join, and is answered by an index also before a server has looked how many rows there

@@ -37,7 +37,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PagePlace, place_clear)
 
 static PagePlace place_of(const Member *member)
 {
-    return (PagePlace){g_strdup(member->list_id), email_folded(member->address), member->role, member->as_user};
+    return (PagePlace){g_strdup(member->list_id), mailbox_folded(member->address), member->role, member->as_user};
 }
 
 static bool place_parse(const char *text, PagePlace *place, GError **error)
@@ -156,7 +156,7 @@ static bool read_range(const PageSearch *search, int64_t list, Role role, bool b
             g_autoptr(Member) member = member_read_row(query);
             if (++rows == portions[size].rows) {
                 g_free(folded);
-                folded = email_folded(member->address);
+                folded = mailbox_folded(member->address);
                 by_person = member->as_user;
             }
             if (suits(search, member))
@@ -238,20 +238,19 @@ static bool read_person(const PageSearch *search, GError **error)
 {
     const MemberCriteria *criteria = search->criteria;
     int64_t person = 0;
-    g_autofree char *folded = search->address ? email_folded(search->address) : NULL;
+    g_autoptr(Mailbox) address = mailbox_new(search->address);
     if (criteria->user_id && !store_id_key(criteria->user_id, &person))
         return true; /* nobody has it */
     if (!criteria->user_id) {
         g_autoptr(GError) unknown = NULL;
-        g_auto(Email) address = {0};
-        if (!email_find(search->store, search->address, &address, &unknown)) {
+        g_auto(Email) known = {0};
+        if (!email_find(search->store, address, &known, &unknown))
             return fail_unless(error, FAIL_MISSING, &unknown);
-        }
-        person = address.person;
+        person = known.person;
     }
-    g_autoptr(Query) query =
-        query_open(search->store, error, MEMBER_COLUMNS "WHERE m.person = $1 AND ($2 = '' OR m.folded = $2)",
-                   INTEGER(person), TEXT(folded ? folded : ""));
+    g_autoptr(Query)
+        query = query_open(search->store, error, MEMBER_COLUMNS "WHERE m.person = $1 AND ($2 = '' OR m.folded = $2)",
+                           INTEGER(person), TEXT(address ? address->folded : ""));
     Step step;
     while ((step = query_step(query, error)) == STEP_ROW) {
         g_autoptr(Member) member = member_read_row(query);
@@ -461,7 +460,7 @@ char **member_lists(Store *store, const MemberCriteria *criteria, GError **error
 
 GPtrArray *member_running_at(Store *store, const char *domain, const char *start, GError **error)
 {
-    g_autofree char *address = g_strconcat(start, "@", domain, NULL), *plain = email_folded(address);
+    g_autofree char *address = g_strconcat(start, "@", domain, NULL), *plain = mailbox_folded(address);
     g_autofree char *quoted = g_strdup(plain), *plain_end = g_strconcat(plain, LAST_KEY, NULL);
     char *local = strchr(plain, ' ') + 1;
     quoted[local - plain] = '\0';

@@ -134,20 +134,19 @@ static char *pattern_of(const char *lower)
 }
 
 /* The address in each AddressForm; g_strfreev(). NULL with FAIL_NEVER: it is no address. */
-static char **make_forms(const char *address, GError **error)
+static char **make_forms(const Mailbox *address, GError **error)
 {
-    g_autofree char *folded = email_folded_checked(address, error);
-    if (!folded)
+    if (!mailbox_check(address, error))
         return NULL;
     char **forms = g_new0(char *, FORMS + 1);
-    forms[FORM_FOLDED] = g_steal_pointer(&folded);
-    forms[FORM_LOWER] = mailbox_key(address);
-    forms[FORM_BASE] = mailbox_base(address);
+    forms[FORM_FOLDED] = g_strdup(address->folded);
+    forms[FORM_LOWER] = mailbox_key(address->text);
+    forms[FORM_BASE] = mailbox_base(address->text);
     forms[FORM_LIKE] = pattern_of(forms[FORM_LOWER]);
     return forms;
 }
 
-bool mention_each(Store *store, const char *address, unsigned kinds, MentionEach *each, void *data, GError **error)
+bool mention_each(Store *store, const Mailbox *address, unsigned kinds, MentionEach *each, void *data, GError **error)
 {
     g_auto(GStrv) forms = make_forms(address, error);
     if (!forms)
@@ -194,7 +193,7 @@ bool mention_put(Store *store, const char *place, int64_t number, GBytes *text, 
     g_assert_not_reached();
 }
 
-bool mention_forget(Store *store, const char *address, GError **error)
+bool mention_forget(Store *store, const Mailbox *address, GError **error)
 {
     g_auto(GStrv) forms = make_forms(address, error);
     if (!forms)

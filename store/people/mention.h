@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/mailbox.h"
 #include "store/store_type.h"
 
 typedef enum MentionKind {
@@ -34,11 +35,11 @@ typedef struct Mention {
 /* Call each for every place of these kinds (1u << MENTION_..., joined by |), until it returns false. The Mention is
  * borrowed for the call. */
 typedef bool MentionEach(const Mention *mention, void *data);
-bool mention_each(Store *store, const char *address, unsigned kinds, MentionEach *each, void *data, GError **error);
+bool mention_each(Store *store, const Mailbox *address, unsigned kinds, MentionEach *each, void *data, GError **error);
 
 /* Replace a text of MENTION_MESSAGE or MENTION_WORDS; place and number are those that mention_each() gave. Call it
  * after mention_each() has returned. */
 bool mention_put(Store *store, const char *place, int64_t number, GBytes *text, GError **error);
 
 /* Remove all rows of MENTION_TRACE of an address. */
-bool mention_forget(Store *store, const char *address, GError **error);
+bool mention_forget(Store *store, const Mailbox *address, GError **error);

@@ -6,7 +6,6 @@
 #include <sys/random.h>
 
 #include "base/fail.h"
-#include "store/people/email.h"
 #include "store/row.h"
 #include "store/store_internal.h"
 
@@ -83,12 +82,12 @@ static bool spend_token(Store *store, int64_t number, TokenFate fate, int64_t at
 bool pending_put(Store *store, Pending *pending, const char *token, GError **error)
 {
     int64_t list, number = 0;
+    const Mailbox *address = pending->address;
     g_auto(Write) write = write_begin(store, WRITE_SITE, error);
-    g_autofree char *folded = write.begun ? email_folded_checked(pending->address, error) : NULL;
     g_autofree char *hash = token ? pending_token_hash(token) : NULL;
-    if (!folded || !list_key(store, pending->list_id, &list, error) ||
+    if (!write.begun || !mailbox_check(address, error) || !list_key(store, pending->list_id, &list, error) ||
         !query_number(store, error, &number, "SELECT number FROM pending WHERE list = $1 AND kind = $2 AND folded = $3",
-                      INTEGER(list), INTEGER(pending->kind), TEXT(folded)) ||
+                      INTEGER(list), INTEGER(pending->kind), TEXT(address->folded)) ||
         (number == 0 && !store_next_number(store, "pending", &number, error)) ||
         !spend_token(store, number, token ? TOKEN_REPLACED : TOKEN_USED, pending->asked_at, error) ||
         !query_run(store, error, NULL,
@@ -101,7 +100,7 @@ bool pending_put(Store *store, Pending *pending, const char *token, GError **err
                    "expires_at = excluded.expires_at, delivery_mode = excluded.delivery_mode, "
                    "delivery_status = excluded.delivery_status, by_person = excluded.by_person, "
                    "welcome = excluded.welcome, detail = excluded.detail, way = excluded.way",
-                   INTEGER(number), INTEGER(pending->kind), INTEGER(list), TEXT(folded), TEXT(pending->address),
+                   INTEGER(number), INTEGER(pending->kind), INTEGER(list), TEXT(address->folded), TEXT(address->text),
                    TEXT(pending->display_name), INTEGER(pending->facts), INTEGER(pending->waits_for), TEXT(hash),
                    INTEGER(pending->made_at), INTEGER(pending->asked_at), INTEGER(pending->expires_at),
                    INTEGER_OR_NULL(pending->delivery_mode), INTEGER_OR_NULL(pending->delivery_status),
@@ -134,13 +133,12 @@ bool pending_find_like(Store *store, const Pending *like, int64_t now, Pending *
 {
     int64_t list;
     *pending = NULL;
-    g_autofree char *folded = email_folded_checked(like->address, error);
-    if (!folded || !list_key(store, like->list_id, &list, error))
+    if (!mailbox_check(like->address, error) || !list_key(store, like->list_id, &list, error))
         return false;
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT " COLUMNS FROM "WHERE pending.list = $1 AND pending.kind = $2 AND "
                                         "pending.folded = $3 AND pending.expires_at > $4",
-                                        INTEGER(list), INTEGER(like->kind), TEXT(folded), INTEGER(now));
+                                        INTEGER(list), INTEGER(like->kind), TEXT(like->address->folded), INTEGER(now));
     Step step;
     *pending = row_next(query, Pending, pending_row, &step, error);
     return step != STEP_FAILED;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/mailbox.h"
 #include "store/store_type.h"
 
 typedef enum PendingKind { PENDING_JOIN, PENDING_LEAVE, PENDING_CHANGE_ADDRESS, PENDING_SET } PendingKind;
@@ -37,7 +38,8 @@ typedef enum TokenFate {
 typedef struct Pending {
     int64_t number; /* for people; never used twice */
     PendingKind kind;
-    char *list_id, *address, *display_name;
+    char *list_id, *display_name;
+    const Mailbox *address;
     unsigned facts; /* what is known about the request: flags of lists/people/workflow.h */
     int way;        /* LEAVE: by which way the person goes (LeaveWay of lists/people/leave.h); else 0 */
     PendingWaitsFor waits_for;

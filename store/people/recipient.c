@@ -51,7 +51,7 @@ static GHashTable *keys_of(const char *const *addresses)
     GHashTable *keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (; *addresses; addresses++)
         if (mailbox_valid(*addresses))
-            g_hash_table_add(keys, email_folded(*addresses));
+            g_hash_table_add(keys, mailbox_folded(*addresses));
     return keys;
 }
 
@@ -59,7 +59,7 @@ static const char plain_sql[] = RECIPIENTS("", ""), named_sql[] = RECIPIENTS(NAM
 
 static char *folded_sender(const char *sender)
 {
-    return sender && mailbox_valid(sender) ? email_folded(sender) : g_strdup("");
+    return sender && mailbox_valid(sender) ? mailbox_folded(sender) : g_strdup("");
 }
 
 static RecipientCursor *open_cursor(Store *store, const char *list_id, const char *sender, const char *const *copied,

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/mailbox.h"
 #include "store/store_type.h"
 
 #define SESSION_LINK_LIFE (30 * 60 * CLOCK_SECOND)
@@ -20,8 +21,8 @@
 
 typedef struct Session {
     int64_t key;   /* in the database, for lists of them */
-    char *address; /* of the person, as it was first known */
-    char *agent;   /* what the browser says it is; "" for a link */
+    const Mailbox *address; /* of the person, as it was first known */
+    char *agent;            /* what the browser says it is; "" for a link */
     int64_t made_at, seen_at, expires_at;
 } Session;
 
@@ -29,13 +30,13 @@ void session_free(Session *session);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Session, session_free)
 
 /* Remember the token of a link that is mailed to the address. FAIL_NEVER: it is no valid address. */
-bool session_add_link(Store *store, const char *address, const char *token, int64_t now, GError **error);
+bool session_add_link(Store *store, const Mailbox *address, const char *token, int64_t now, GError **error);
 
 /* Find an unused link by its token; session_free(). FAIL_MISSING: there is none, or it has expired. */
 Session *session_find_link(Store *store, const char *token, int64_t now, GError **error);
 
 /* Set *lives to whether the address has a link that is unused and has not expired. */
-bool session_link_lives(Store *store, const char *address, int64_t now, bool *lives, GError **error);
+bool session_link_lives(Store *store, const Mailbox *address, int64_t now, bool *lives, GError **error);
 
 /* Begin a session with a new token for the address of a link, which is named by its own token and is used up then.
  * agent is the session's. FAIL_MISSING: there is no such link, it has expired, or another call has just used it. */
@@ -48,11 +49,11 @@ Session *session_find(Store *store, const char *token, int64_t now, GError **err
 bool session_touch(Store *store, int64_t key, int64_t now, GError **error);
 
 /* Return the open sessions of an address, the one used last first; of Session, freed with the array. */
-GPtrArray *session_all(Store *store, const char *address, int64_t now, GError **error);
+GPtrArray *session_all(Store *store, const Mailbox *address, int64_t now, GError **error);
 
 /* End the address's session with this key, or with key 0 all its sessions. A session with the key `kept` (0: none) goes
  * on in either case. True also where there is no such session. */
-bool session_end(Store *store, const char *address, int64_t key, int64_t kept, GError **error);
+bool session_end(Store *store, const Mailbox *address, int64_t key, int64_t kept, GError **error);
 
 /* Remove the links and sessions that have expired. */
 bool session_expire(Store *store, int64_t now, GError **error);

@@ -292,14 +292,13 @@ static void given_free(SourceGiven *given)
     row_free(given_row, given);
 }
 
-GPtrArray *source_of_address(Store *store, const char *list_id, const char *address, GError **error)
+GPtrArray *source_of_address(Store *store, const char *list_id, const Mailbox *address, GError **error)
 {
-    g_autofree char *folded = email_folded(address);
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT s.name, g.given_at, g.made FROM member_source g "
                                         "JOIN list_source s ON s.key = g.source JOIN list l ON l.key = g.list "
                                         "WHERE l.list_id = $1 AND g.folded = $2 ORDER BY g.given_at, s.name",
-                                        TEXT(list_id), TEXT(folded));
+                                        TEXT(list_id), TEXT(address->folded));
     return row_all(query, SourceGiven, given_row, given_free, error);
 }
 
@@ -314,14 +313,13 @@ char **source_of_member(Store *store, const char *id, GError **error)
     return query_texts(query, error);
 }
 
-bool source_left_find(Store *store, const char *list_id, const char *address, char **way, int64_t *left_at,
+bool source_left_find(Store *store, const char *list_id, const Mailbox *address, char **way, int64_t *left_at,
                       GError **error)
 {
-    g_autofree char *folded = email_folded(address);
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT o.way, o.left_at FROM source_left o JOIN list l ON l.key = o.list "
                                         "WHERE l.list_id = $1 AND o.folded = $2",
-                                        TEXT(list_id), TEXT(folded));
+                                        TEXT(list_id), TEXT(address->folded));
     Step step = query_step(query, error);
     *way = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
     *left_at = step == STEP_ROW ? query_integer(query, 1) : 0;
@@ -373,9 +371,11 @@ void source_stage_free(SourceStage *stage)
 
 bool source_stage_add(SourceStage *stage, const char *address, const char *name, GError **error)
 {
-    g_autofree char *folded = email_folded_to_add(stage->store, address, error), *bare = mailbox_bare(address);
-    g_autofree char *lower = folded ? g_utf8_strdown(bare, -1) : NULL, *clean = email_clean_name(name);
-    return folded && row_set_add(stage->lines, error, TEXT(folded), TEXT(bare), TEXT(lower), TEXT(clean));
+    g_autoptr(Mailbox) mailbox = mailbox_new(address);
+    if (!email_check_added(stage->store, mailbox, error))
+        return false;
+    g_autofree char *lower = g_utf8_strdown(mailbox->bare, -1), *clean = email_clean_name(name);
+    return row_set_add(stage->lines, error, TEXT(mailbox->folded), TEXT(mailbox->bare), TEXT(lower), TEXT(clean));
 }
 
 bool source_stage_add_list(SourceStage *stage, const char *list_id, GError **error)

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/mailbox.h"
 #include "store/store_type.h"
 
 /* Kept in the database by number. */
@@ -146,11 +147,11 @@ typedef struct SourceGiven {
     bool made; /* else the person had joined before */
 } SourceGiven;
 /* Return the sources of the list that give the address; of SourceGiven, freed with the array. */
-GPtrArray *source_of_address(Store *store, const char *list_id, const char *address, GError **error);
+GPtrArray *source_of_address(Store *store, const char *list_id, const Mailbox *address, GError **error);
 /* The names of the sources that made this membership and give its address; g_strfreev(). */
 char **source_of_member(Store *store, const char *id, GError **error);
 /* Set *way (g_free()) to how the address left the list (leave_way_text(), or "import" where it left it in another list
  * system), and *left_at to when. "": it was removed, or the way is not known. NULL: it is not remembered as one that
  * left. */
-bool source_left_find(Store *store, const char *list_id, const char *address, char **way, int64_t *left_at,
+bool source_left_find(Store *store, const char *list_id, const Mailbox *address, char **way, int64_t *left_at,
                       GError **error);

@@ -13,10 +13,10 @@
 
 /* ---- noting ---- */
 
-bool stranger_note(Store *store, const char *list_id, const char *address, int64_t now, GError **error)
+bool stranger_note(Store *store, const char *list_id, const Mailbox *address, int64_t now, GError **error)
 {
     int64_t list;
-    g_autofree char *folded = email_folded(address);
+    const char *folded = address->folded;
     g_autoptr(GError) unknown = NULL, refusal = NULL;
     g_auto(Email) found = {0};
     g_auto(Write) write = write_begin(store, WRITE_SITE, error);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/mailbox.h"
 #include "store/store_type.h"
 
 #define STRANGER_KEPT (30 * 86400 * CLOCK_SECOND) /* us since the last post that was held */
@@ -19,7 +20,7 @@
 /* Note that a post of the address was held at now. Where the address is no nonmember of the list, it becomes one, and a
  * stranger. A nonmember that somebody else made does not become a stranger. FAIL_NEVER: it is no valid address.
  * FAIL_MISSING: there is no such list. */
-bool stranger_note(Store *store, const char *list_id, const char *address, int64_t now, GError **error);
+bool stranger_note(Store *store, const char *list_id, const Mailbox *address, int64_t now, GError **error);
 
 /* Remove the strangers that were last noted before the time `before`. A nonmember stays while a post of it is held, or
  * if somebody has set something for it. The address and person of a removed stranger go, too, unless they were there

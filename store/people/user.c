@@ -31,7 +31,7 @@ static bool no_user(const char *who, GError **error)
 
 bool user_key(Store *store, const char *who, int64_t *person, GError **error)
 {
-    g_autofree char *folded = strchr(who, '@') ? email_folded(who) : NULL;
+    g_autofree char *folded = strchr(who, '@') ? mailbox_folded(who) : NULL;
     if (!folded && !store_id_key(who, person))
         return no_user(who, error);
     int64_t found = 0;
@@ -184,31 +184,30 @@ bool user_count(Store *store, const UserCriteria *criteria, int64_t *count, GErr
 
 /* ---- changing ---- */
 
-bool user_create(Store *store, const char *email, const char *display_name, char id[STORE_ID_SIZE], GError **error)
+bool user_create(Store *store, const Mailbox *address, const char *display_name, char id[STORE_ID_SIZE], GError **error)
 {
-    g_auto(Email) address = {0};
+    g_auto(Email) known = {0};
     g_autoptr(GError) unknown = NULL;
     g_auto(Write) write = write_begin(store, WRITE_SITE, error);
-    g_autofree char *folded = write.begun ? email_folded_checked(email, error) : NULL;
-    if (!folded)
+    if (!write.begun || !mailbox_check(address, error))
         return false;
-    if (email_find(store, email, &address, &unknown)) {
+    if (email_find(store, address, &known, &unknown)) {
         int64_t stands_in = 0;
         if (!query_run(store, error, &stands_in, "UPDATE person SET stands_in = 0 WHERE key = $1 AND stands_in = 1",
-                       INTEGER(address.person)))
+                       INTEGER(known.person)))
             return false;
         if (stands_in == 0)
-            return fail(error, FAIL_EXISTS, "%s belongs to a user already", address.email);
-        if (!span_count_user(store, address.person, 1, error))
+            return fail(error, FAIL_EXISTS, "%s belongs to a user already", known.email);
+        if (!span_count_user(store, known.person, 1, error))
             return false;
     } else if (!g_error_matches(unknown, FAIL, FAIL_MISSING)) {
         return fail_with(error, &unknown);
     } else {
-        email_clear(&address);
-        if (!email_ensure(store, email, display_name, &address, error))
+        email_clear(&known);
+        if (!email_ensure(store, address, display_name, &known, error))
             return false;
     }
-    store_key_id(address.person, id);
+    store_key_id(known.person, id);
     return user_set_name(store, id, display_name, error) && write_end(&write, error);
 }
 
@@ -247,7 +246,7 @@ bool user_owns_place(Store *store, const char *who, bool *owns, GError **error)
                         INTEGER(person));
 }
 
-bool user_is_another(Store *store, const char *address, const char *who, bool *is, GError **error)
+bool user_is_another(Store *store, const Mailbox *address, const char *who, bool *is, GError **error)
 {
     int64_t person, own = 0;
     *is = false;
@@ -312,12 +311,11 @@ bool user_preferred(Store *store, Email *address, GError **error)
     return step == STEP_ROW || (step == STEP_DONE && prefer(store, address, error));
 }
 
-bool user_set_preferred(Store *store, const char *email, GError **error)
+bool user_set_preferred(Store *store, const Mailbox *address, GError **error)
 {
-    g_auto(Email) address = {0};
+    g_auto(Email) known = {0};
     return STORE_WRITE(store, error,
-                       email_find(store, email, &address, error) &&
-                           (address.preferred || prefer(store, &address, error)));
+                       email_find(store, address, &known, error) && (known.preferred || prefer(store, &known, error)));
 }
 
 bool user_settle_subscriptions(Store *store, int64_t person, GError **error)
@@ -404,8 +402,10 @@ bool user_remove(Store *store, const char *who, GError **error)
     if (!member_remove_each(store, members, NULL, error))
         return false;
     g_autoptr(GPtrArray) addresses = address_page(store, who, NULL, 0, INT_MAX, error);
-    for (unsigned at = 0; addresses && at < addresses->len; at++)
-        if (!address_remove(store, ((const KnownAddress *)addresses->pdata[at])->original, error))
+    for (unsigned at = 0; addresses && at < addresses->len; at++) {
+        g_autoptr(Mailbox) address = mailbox_new(((const KnownAddress *)addresses->pdata[at])->original);
+        if (!address_remove(store, address, error))
             return false;
+    }
     return addresses && drop(store, person, error) && write_end(&write, error);
 }

@@ -109,14 +109,15 @@ bool vacation_find(Store *store, const char *member_id, Vacation *vacation, GErr
 
 /* ---- all lists of a person ---- */
 
-bool vacation_set_everywhere(Store *store, const char *address, const Vacation *vacation, int64_t now, GError **error)
+bool vacation_set_everywhere(Store *store, const Mailbox *address, const Vacation *vacation, int64_t now,
+                             GError **error)
 {
     int64_t person;
     return check(vacation, now, error) && email_person(store, address, &person, error) &&
            set(store, true, person, vacation, now, error);
 }
 
-bool vacation_switch_everywhere(Store *store, const char *address, bool mail, GError **error)
+bool vacation_switch_everywhere(Store *store, const Mailbox *address, bool mail, GError **error)
 {
     int64_t person;
     return email_person(store, address, &person, error) &&

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/mailbox.h"
 #include "store/store_type.h"
 
 typedef struct Vacation {
@@ -31,10 +32,11 @@ bool vacation_find(Store *store, const char *member_id, Vacation *vacation, GErr
 
 /* Set the vacation (begun is not read) for each membership of the person who has the address, by any of the person's
  * addresses. For an address that the store does not know nothing happens. FAIL_NEVER as vacation_set(). */
-bool vacation_set_everywhere(Store *store, const char *address, const Vacation *vacation, int64_t now, GError **error);
+bool vacation_set_everywhere(Store *store, const Mailbox *address, const Vacation *vacation, int64_t now,
+                             GError **error);
 /* With mail false, stop the mail of all these memberships; with mail true, let it come again where the person or
  * bounces have stopped it. Either ends the person's vacations. Mail that a moderator has stopped stays stopped. */
-bool vacation_switch_everywhere(Store *store, const char *address, bool mail, GError **error);
+bool vacation_switch_everywhere(Store *store, const Mailbox *address, bool mail, GError **error);
 
 /* Begin and end the vacations that are due at now; the timer calls it. *changed (may be NULL) is how many began or
  * ended. */

@@ -321,15 +321,15 @@ bool digest_person_leaving_end(Store *store, int64_t person, GError **error)
                      INTEGER(person));
 }
 
-bool digest_leaving_begin(Store *store, const char *list_id, const char *email, GError **error)
+bool digest_leaving_begin(Store *store, const char *list_id, const Mailbox *address, GError **error)
 {
     int64_t person, list = 0;
-    return email_person(store, email, &person, error) && (!list_id || list_key(store, list_id, &list, error)) &&
+    return email_person(store, address, &person, error) && (!list_id || list_key(store, list_id, &list, error)) &&
            leaving_begin(store, person, list, error);
 }
 
-bool digest_leaving_end(Store *store, const char *email, GError **error)
+bool digest_leaving_end(Store *store, const Mailbox *address, GError **error)
 {
     int64_t person;
-    return email_person(store, email, &person, error) && digest_person_leaving_end(store, person, error);
+    return email_person(store, address, &person, error) && digest_person_leaving_end(store, person, error);
 }

@@ -35,7 +35,7 @@ static List *other_list(World *world)
     GError *error = NULL;
     List *other = list_create(world->store, "other@example.com", &error);
     g_assert_no_error(error);
-    assert_ok(member_add(world->store, OTHER, ROLE_OWNER, PAUL, NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, OTHER, ROLE_OWNER, mailbox_of(PAUL), NULL, NULL, &error), error);
     return other;
 }
 
@@ -75,9 +75,9 @@ static int64_t ask(World *world, const List *list, const char *address, unsigned
 {
     GError *error = NULL;
     g_auto(Subscription) made = {0};
-    Pending like = {.kind = PENDING_JOIN, .list_id = list->list_id, .address = (char *)address}, *found;
+    Pending like = {.kind = PENDING_JOIN, .list_id = list->list_id, .address = mailbox_of(address)}, *found;
     g_autoptr(Work) work = world_work(world);
-    assert_ok(join_ask(work, list, &(Joiner){.address = address, .facts = facts}, &made, &error), error);
+    assert_ok(join_ask(work, list, &(Joiner){.address = mailbox_of(address), .facts = facts}, &made, &error), error);
     g_assert_cmpint(made.result, ==, facts ? SUBSCRIPTION_ASKED_MODERATOR : SUBSCRIPTION_ASKED_PERSON);
     assert_ok(pending_find_like(world->store, &like, clock_now(), &found, &error), error);
     g_autoptr(Pending) request = found;
@@ -86,7 +86,7 @@ static int64_t ask(World *world, const List *list, const char *address, unsigned
 
 static bool is_member(World *world, const char *list_id, const char *address)
 {
-    g_autoptr(Member) member = member_find(world->store, list_id, ROLE_MEMBER, address, NULL);
+    g_autoptr(Member) member = member_find(world->store, list_id, ROLE_MEMBER, mailbox_of(address), NULL);
     return member != NULL;
 }
 
@@ -323,7 +323,7 @@ static void test_ban_and_defer(World *world, const void *data)
     assert_ok(request_decide(work, good, REQUEST_DEFER, NULL, &deferred, &error), error);
     g_autoptr(Pending) after = pending_find(world->store, good, clock_now(), &error);
     g_assert_cmpint(after->expires_at, >, before->expires_at);
-    const Joiner joiner = {.address = MALLORY, .facts = sure};
+    const Joiner joiner = {.address = mailbox_of(MALLORY), .facts = sure};
     assert_ok(join_ask(work, world->list, &joiner, &here, &error), error);
     assert_ok(join_ask(work, other, &joiner, &there, &error), error);
     g_assert_cmpint(here.result, ==, SUBSCRIPTION_BANNED);
@@ -339,7 +339,7 @@ static void test_token_of_another_list(World *world, const void *data)
     g_auto(Subscription) made = {0};
     g_autoptr(List) other = other_list(world);
     g_autoptr(Work) work = world_work(world), wrong = world_work(world);
-    assert_ok(join_ask(work, other, &(Joiner){.address = ANNE}, &made, &error), error);
+    assert_ok(join_ask(work, other, &(Joiner){.address = mailbox_of(ANNE)}, &made, &error), error);
     g_autofree char *letters = world_letters(world, work), *token = world_token(letters), *none = NULL;
     g_assert_cmpint(world_confirm(world, token, &none), ==, SUBSCRIPTION_BAD_TOKEN);
     g_assert_cmpstr(none, ==, "");
@@ -505,7 +505,7 @@ static void test_store_fails(World *world, const void *data)
     GError *error = NULL;
     g_auto(Subscription) made = {0};
     g_autoptr(Work) work = world_work(world);
-    assert_ok(join_ask(work, world->list, &(Joiner){.address = "bob@example.org"}, &made, &error), error);
+    assert_ok(join_ask(work, world->list, &(Joiner){.address = mailbox_of("bob@example.org")}, &made, &error), error);
     letters = world_letters(world, work);
     g_autofree char *bob = world_token(letters);
     for (size_t at = 0; at < G_N_ELEMENTS(for_a_person); at++)
@@ -520,12 +520,12 @@ static void test_store_fails(World *world, const void *data)
     g_auto(Subscription) set = {0};
     g_autoptr(Work) wish = world_work(world);
     assert_ok(options_read(&options, "digest mime vacation off", &error), error);
-    assert_ok(options_ask(wish, world->list, "bob@example.org", &options, &set, &error), error);
+    assert_ok(options_ask(wish, world->list, mailbox_of("bob@example.org"), &options, &set, &error), error);
     g_autofree char *asks = world_letters(world, wish), *answered = NULL, *wished = world_token(asks);
     assert_fails(world, "vacation", use_confirm, wished);
     assert_fails(world, "member", use_confirm, wished);
     g_assert_cmpint(world_confirm(world, wished, &answered), ==, SUBSCRIPTION_DONE);
-    g_autoptr(Member) member = member_find(world->store, LIST, ROLE_MEMBER, "bob@example.org", &error);
+    g_autoptr(Member) member = member_find(world->store, LIST, ROLE_MEMBER, mailbox_of("bob@example.org"), &error);
     g_assert_cmpint(member->own.delivery_mode, ==, MODE_MIME_DIGESTS);
 }
 
@@ -534,7 +534,7 @@ static void test_store_fails(World *world, const void *data)
 static Authority stands(World *world, const char *address, const char *user_id, const char *list_id)
 {
     GError *error = NULL;
-    SignedIn person = {.address = (char *)address, .user_id = (char *)user_id};
+    SignedIn person = {.address = (Mailbox *)mailbox_of(address), .user_id = (char *)user_id};
     g_autoptr(List) list = list_by_id(world->store, list_id, &error);
     g_autoptr(Standing) standing = standing_new(world->store, &person, &error);
     g_assert_no_error(error);
@@ -551,16 +551,16 @@ static void test_standing(World *world, const void *data)
     assert_ok(domain_create(world->store, "example.net", "", &error), error);
     g_autoptr(List) other = other_list(world);
     g_autoptr(List) foreign = list_create(world->store, "far@example.net", &error);
-    assert_ok(member_add(world->store, OTHER, ROLE_MODERATOR, OLGA, NULL, NULL, &error), error);
-    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, ANNE, NULL, NULL, &error), error);
-    assert_ok(member_add(world->store, OTHER, ROLE_NONMEMBER, ANNE, NULL, NULL, &error), error);
-    assert_ok(user_create(world->store, MALLORY, "", mallory, &error), error);
-    assert_ok(user_link_address(world->store, mallory, "m2@example.net", &error), error);
-    assert_ok(member_add(world->store, OTHER, ROLE_OWNER, "m2@example.net", NULL, NULL, &error), error);
-    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, MALLORY, NULL, NULL, &error), error);
-    assert_ok(user_create(world->store, "keeper@example.net", "", keeper, &error), error);
+    assert_ok(member_add(world->store, OTHER, ROLE_MODERATOR, mailbox_of(OLGA), NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, OTHER, ROLE_NONMEMBER, mailbox_of(ANNE), NULL, NULL, &error), error);
+    assert_ok(user_create(world->store, mailbox_of(MALLORY), "", mallory, &error), error);
+    assert_ok(user_link_address(world->store, mallory, mailbox_of("m2@example.net"), &error), error);
+    assert_ok(member_add(world->store, OTHER, ROLE_OWNER, mailbox_of("m2@example.net"), NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of(MALLORY), NULL, NULL, &error), error);
+    assert_ok(user_create(world->store, mailbox_of("keeper@example.net"), "", keeper, &error), error);
     assert_ok(domain_add_owner(world->store, "example.com", keeper, &error), error);
-    assert_ok(user_create(world->store, "root@example.net", "", root, &error), error);
+    assert_ok(user_create(world->store, mailbox_of("root@example.net"), "", root, &error), error);
     assert_ok(user_set_server_owner(world->store, root, true, &error), error);
 
     g_assert_cmpint(stands(world, OLGA, "", LIST), ==, BY_LIST);

@@ -207,10 +207,11 @@ static void test_all_kinds(World *world, const void *data)
     assert_newest(world, "page " OLGA " header-match x-spam: ^yes: hold > ^yes: discard");
     assert_ok(header_rows_clear(work, LIST, NULL, NULL, &error), error);
     assert_newest(world, "page " OLGA " header-match x-spam: ^yes: discard > -");
-    assert_ok(roster_add(work, LIST, &(RosterEntry){.role = ROLE_MEMBER, .address = "Anne@example.org"}, &error),
-              error);
+    assert_ok(
+        roster_add(work, LIST, &(RosterEntry){.role = ROLE_MEMBER, .address = mailbox_of("Anne@example.org")}, &error),
+        error);
     assert_newest(world, "page " OLGA " member anne@example.org: - > member");
-    assert_ok(roster_remove(work, LIST, ROLE_MEMBER, "anne@example.org", &error), error);
+    assert_ok(roster_remove(work, LIST, ROLE_MEMBER, mailbox_of("anne@example.org"), &error), error);
     assert_newest(world, "page " OLGA " member anne@example.org: member > -");
     TemplateText text = {
         .name = (char[]){"goodbye"}, .place = (char[]){LIST}, .language = (char[]){"de"}, .text = (char[]){"Adieu."}};
@@ -241,17 +242,18 @@ static void assert_rows(World *world, const char *kind, guint expected)
 static void test_members(World *world, const void *data)
 {
     GError *error = NULL;
-    const Joiner anne = {.address = "Anne@example.org", .facts = FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED};
+    const Joiner anne = {.address = mailbox_of("Anne@example.org"),
+                         .facts = FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED};
     g_auto(Subscription) joined = {0}, left = {0}, complained = {0};
     world->actor = (Actor){.role = ACTOR_MEMBER, .door = DOOR_PAGE, .address = "Anne@example.org"};
     g_autoptr(Work) work = begin(world);
     assert_ok(join_ask(work, world->list, &anne, &joined, &error), error);
     assert_newest(world, "page Anne@example.org member anne@example.org: - > member");
-    assert_ok(leave_ask(work, world->list, "anne@example.org", FACT_CONFIRMED, &left, &error), error);
+    assert_ok(leave_ask(work, world->list, mailbox_of("anne@example.org"), FACT_CONFIRMED, &left, &error), error);
     g_assert_cmpint(left.result, ==, SUBSCRIPTION_DONE);
     assert_newest(world, "page Anne@example.org member anne@example.org: member > page");
-    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, "bart@example.org", NULL, NULL, &error), error);
-    assert_ok(leave_complained(work, world->list, "bart@example.org", &complained, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of("bart@example.org"), NULL, NULL, &error), error);
+    assert_ok(leave_complained(work, world->list, mailbox_of("bart@example.org"), &complained, &error), error);
     assert_newest(world, "page Anne@example.org member bart@example.org: member > complaint");
     assert_ok(roster_log_many(work, LIST, ROLE_MEMBER, 10000, &error), error);
     assert_newest(world, "page Anne@example.org import member: - > 10000");
@@ -264,20 +266,20 @@ static void test_options(World *world, const void *data)
 {
     GError *error = NULL;
     world->actor = (Actor){.role = ACTOR_MEMBER, .door = DOOR_MAIL, .address = "anne@example.org"};
-    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, "Anne@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of("Anne@example.org"), NULL, NULL, &error), error);
     g_autoptr(Work) work = begin(world);
     g_auto(MemberOptions) options = MEMBER_OPTIONS_NONE;
     assert_ok(options_read(&options, "digest mime ack on language de vacation 2000-01-01..2999-01-31", &error), error);
-    assert_ok(options_set(work, world->list, ROLE_MEMBER, "anne@example.org", &options, &error), error);
+    assert_ok(options_set(work, world->list, ROLE_MEMBER, mailbox_of("anne@example.org"), &options, &error), error);
     assert_rows(world, LOG_OPTIONS, 1);
     g_autofree char *text = newest(world);
     g_assert_nonnull(strstr(text, "mail anne@example.org options anne@example.org: "));
     g_assert_nonnull(strstr(text, "digest default\nack default\nlanguage default\nvacation off > "));
     g_assert_nonnull(strstr(text, "digest mime\nack on\nlanguage de\nvacation 2000-01-01..2999-01-31"));
     /* The same again is no change. */
-    assert_ok(options_set(work, world->list, ROLE_MEMBER, "anne@example.org", &options, &error), error);
+    assert_ok(options_set(work, world->list, ROLE_MEMBER, mailbox_of("anne@example.org"), &options, &error), error);
     assert_rows(world, LOG_OPTIONS, 1);
-    g_autoptr(Member) anne = member_find(world->store, LIST, ROLE_MEMBER, "anne@example.org", &error);
+    g_autoptr(Member) anne = member_find(world->store, LIST, ROLE_MEMBER, mailbox_of("anne@example.org"), &error);
     assert_ok(people_set_moderation(work, anne, ACTION_HOLD, &error), error);
     assert_newest(world, "mail anne@example.org options anne@example.org: moderation default > moderation hold");
     Preferences own = anne->own;
@@ -286,7 +288,7 @@ static void test_options(World *world, const void *data)
     g_autofree char *after = newest(world);
     g_assert_nonnull(strstr(after, " > delivery off (by_bounces)"));
     /* One who has gone has rows that tell of it; one who is forgotten has none. */
-    assert_ok(people_forget(work, anne->user_id, anne->address, &error), error);
+    assert_ok(people_forget(work, anne->user_id, mailbox_of(anne->address), &error), error);
     assert_rows(world, NULL, 0);
 }
 
@@ -298,8 +300,8 @@ static void test_list(World *world, const void *data)
     g_autoptr(Config) config = config_load(path, true, &error);
     g_assert_no_error(error);
     world->site.config = config;
-    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, "anne@example.org", NULL, NULL, &error), error);
-    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, "bart@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of("anne@example.org"), NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of("bart@example.org"), NULL, NULL, &error), error);
     g_autoptr(Work) work = begin(world);
     g_autoptr(List) copy = list_copy(work, world->list, "other@example.com", true, &error);
     g_assert_no_error(error);
@@ -331,12 +333,12 @@ static void test_standing(World *world, const void *data)
     static const char *const people[] = {"site@example.org", "domain@example.org", "other@example.org"};
     char id[3][STORE_ID_SIZE];
     for (unsigned i = 0; i < 3; i++)
-        assert_ok(user_create(world->store, people[i], NULL, id[i], &error), error);
+        assert_ok(user_create(world->store, mailbox_of(people[i]), NULL, id[i], &error), error);
     assert_ok(user_set_server_owner(world->store, id[0], true, &error), error);
     assert_ok(domain_add_owner(world->store, "example.com", id[1], &error), error);
     assert_ok(domain_create(world->store, "other.example", NULL, &error), error);
-    assert_ok(member_add(world->store, LIST, ROLE_MODERATOR, "mo@example.org", NULL, NULL, &error), error);
-    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, "anne@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MODERATOR, mailbox_of("mo@example.org"), NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of("anne@example.org"), NULL, NULL, &error), error);
     g_assert_cmpint(standing(world, people[0]), ==, BY_SITE);
     g_assert_cmpint(standing(world, people[1]), ==, BY_DOMAIN);
     g_assert_cmpint(standing(world, people[2]), ==, BY_STRANGER);
@@ -345,9 +347,9 @@ static void test_standing(World *world, const void *data)
     g_assert_cmpint(standing(world, "anne@example.org"), ==, BY_STRANGER);
     g_assert_cmpint(standing(world, "nobody@example.org"), ==, BY_STRANGER);
     /* A role that is gone, and the role at another address of the same person. */
-    assert_ok(user_link_address(world->store, "mo@example.org", "mo@home.example", &error), error);
+    assert_ok(user_link_address(world->store, "mo@example.org", mailbox_of("mo@home.example"), &error), error);
     g_assert_cmpint(standing(world, "mo@home.example"), ==, BY_MODERATOR);
-    assert_ok(member_remove(world->store, LIST, ROLE_MODERATOR, "mo@example.org", &error), error);
+    assert_ok(member_remove(world->store, LIST, ROLE_MODERATOR, mailbox_of("mo@example.org"), &error), error);
     g_assert_cmpint(standing(world, "mo@home.example"), ==, BY_STRANGER);
 }
 

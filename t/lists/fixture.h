@@ -39,7 +39,7 @@ static inline void world_open(World *world, const void *data)
     world->store = world->fixture.store;
     world->list = list_by_id(world->store, LIST, &error);
     g_assert_no_error(error);
-    assert_ok(member_add(world->store, LIST, ROLE_OWNER, "olga@example.net", NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_OWNER, mailbox_of("olga@example.net"), NULL, NULL, &error), error);
     static const KeptKey kept_key = {.octets = "fedcba9876543210fedcba987654321"};
     static const unsigned char secret[32] = "0123456789abcdef0123456789abcde";
     g_autoptr(GPtrArray) secrets = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
@@ -152,6 +152,6 @@ static inline bool world_waits(World *world, int64_t number)
 
 static inline bool world_is_member(World *world, const char *address)
 {
-    g_autoptr(Member) member = member_find(world->store, LIST, ROLE_MEMBER, address, NULL);
+    g_autoptr(Member) member = member_find(world->store, LIST, ROLE_MEMBER, mailbox_of(address), NULL);
     return member != NULL;
 }

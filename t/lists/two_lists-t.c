@@ -28,16 +28,16 @@ static void open_both(World *world, const void *data)
     g_assert_no_error(error);
     static const char *const ids[] = {LIST, OTHER};
     for (size_t at = 0; at < G_N_ELEMENTS(ids); at++) {
-        assert_ok(member_add(world->store, ids[at], ROLE_MEMBER, ANNE, NULL, NULL, &error), error);
-        assert_ok(member_add(world->store, ids[at], ROLE_MEMBER, BOB, NULL, NULL, &error), error);
-        assert_ok(member_add(world->store, ids[at], ROLE_MODERATOR, ANNE, NULL, NULL, &error), error);
+        assert_ok(member_add(world->store, ids[at], ROLE_MEMBER, mailbox_of(ANNE), NULL, NULL, &error), error);
+        assert_ok(member_add(world->store, ids[at], ROLE_MEMBER, mailbox_of(BOB), NULL, NULL, &error), error);
+        assert_ok(member_add(world->store, ids[at], ROLE_MODERATOR, mailbox_of(ANNE), NULL, NULL, &error), error);
     }
 }
 
 /* The action for posts of that member; -2: there is none. */
 static int moderation(World *world, const char *list_id, Role role, const char *address)
 {
-    g_autoptr(Member) member = member_find(world->store, list_id, role, address, NULL);
+    g_autoptr(Member) member = member_find(world->store, list_id, role, mailbox_of(address), NULL);
     return member ? (int)member->moderation_action : -2;
 }
 
@@ -45,12 +45,12 @@ static void test_members(World *world, const void *data)
 {
     GError *error = NULL;
     const int none = moderation(world, OTHER, ROLE_MEMBER, ANNE);
-    assert_ok(member_set_moderation(world->store, LIST, ROLE_MEMBER, ANNE, ACTION_HOLD, &error), error);
+    assert_ok(member_set_moderation(world->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), ACTION_HOLD, &error), error);
     g_assert_cmpint(moderation(world, LIST, ROLE_MEMBER, ANNE), ==, ACTION_HOLD);
     g_assert_cmpint(moderation(world, LIST, ROLE_MEMBER, BOB), ==, none);
     g_assert_cmpint(moderation(world, LIST, ROLE_MODERATOR, ANNE), ==, none);
     g_assert_cmpint(moderation(world, OTHER, ROLE_MEMBER, ANNE), ==, none);
-    assert_ok(member_remove(world->store, LIST, ROLE_MEMBER, ANNE, &error), error);
+    assert_ok(member_remove(world->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), &error), error);
     g_assert_cmpint(moderation(world, LIST, ROLE_MEMBER, ANNE), ==, -2);
     g_assert_cmpint(moderation(world, LIST, ROLE_MEMBER, BOB), ==, none);
     g_assert_cmpint(moderation(world, LIST, ROLE_MODERATOR, ANNE), ==, none);
@@ -63,7 +63,7 @@ static int64_t pend(World *world, const char *list_id, PendingWaitsFor waits_for
     GError *error = NULL;
     Pending pending = {.kind = PENDING_LEAVE,
                        .list_id = (char *)list_id,
-                       .address = (char *)ANNE,
+                       .address = mailbox_of(ANNE),
                        .waits_for = waits_for,
                        .expires_at = 100};
     assert_ok(pending_put(world->store, &pending, NULL, &error), error);
@@ -195,7 +195,7 @@ static void test_merged_people(World *world, const void *data)
     char id[STORE_ID_SIZE];
     static const char *const people[] = {"one@example.net", "two@example.net", "three@example.net"};
     for (size_t at = 0; at < G_N_ELEMENTS(people); at++)
-        assert_ok(user_create(world->store, people[at], NULL, id, &error), error);
+        assert_ok(user_create(world->store, mailbox_of(people[at]), NULL, id, &error), error);
     assert_ok(user_merge(world->store, people[0], people[1], &error), error);
     g_assert_false(owns_server(world, people[0]));
     assert_ok(user_set_server_owner(world->store, people[2], true, &error), error);
@@ -219,9 +219,9 @@ static void test_copy(World *world, const void *data)
     assert_ok(work_begin(work, &error), error);
     for (int at = 0; at < MANY; at++) {
         g_autofree char *address = g_strdup_printf("m%04d@example.org", at);
-        assert_ok(member_add(world->store, LIST, ROLE_MEMBER, address, NULL, NULL, &error), error);
+        assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of(address), NULL, NULL, &error), error);
     }
-    assert_ok(member_set_moderation(world->store, LIST, ROLE_MEMBER, BOB, ACTION_DISCARD, &error), error);
+    assert_ok(member_set_moderation(world->store, LIST, ROLE_MEMBER, mailbox_of(BOB), ACTION_DISCARD, &error), error);
     assert_ok(ban_add(world->store, LIST, "mallory@example.net", &error), error);
     assert_ok(ban_add(world->store, OTHER, "eve@example.net", &error), error);
     g_autoptr(List) copy = list_copy(work, world->list, "copy@example.com", true, &error);
@@ -229,8 +229,8 @@ static void test_copy(World *world, const void *data)
     assert_ok(member_count(world->store, COPY, ROLE_MEMBER, &count, &error), error);
     g_assert_cmpint(count, ==, MANY + 2);
     g_assert_cmpint(moderation(world, COPY, ROLE_MEMBER, BOB), ==, ACTION_DISCARD);
-    assert_ok(ban_check(world->store, COPY, "mallory@example.net", NULL, &banned, &error), error);
-    assert_ok(ban_check(world->store, COPY, "eve@example.net", NULL, &elsewhere, &error), error);
+    assert_ok(ban_check(world->store, COPY, mailbox_of("mallory@example.net"), NULL, &banned, &error), error);
+    assert_ok(ban_check(world->store, COPY, mailbox_of("eve@example.net"), NULL, &elsewhere, &error), error);
     g_assert_true(banned && !elsewhere);
     g_autoptr(List) people_only = list_copy(work, world->list, "bare@example.com", false, &error);
     g_assert_no_error(error);

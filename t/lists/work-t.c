@@ -60,7 +60,7 @@ static bool change(World *world, const Place *place, const char *person, GError 
 {
     g_autoptr(Work) work = world_work(world);
     g_assert_true(work_begin(work, NULL));
-    g_assert_true(member_add(world->store, LIST, ROLE_MEMBER, person, NULL, NULL, NULL));
+    g_assert_true(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of(person), NULL, NULL, NULL));
     write_letter(world, work, person);
     write_letter(world, work, "olga@example.net");
     return work_commit(work, place->spool, error);
@@ -86,7 +86,7 @@ static void test_cancel(World *world, const void *data)
     GError *error = NULL;
     g_autoptr(Work) work = world_work(world);
     assert_ok(work_begin(work, &error), error);
-    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, "anne@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of("anne@example.org"), NULL, NULL, &error), error);
     write_letter(world, work, "anne@example.org");
     work_cancel(work);
     g_assert_cmpint(members(world), ==, 0);
@@ -113,7 +113,7 @@ static void test_queue_refuses(World *world, const void *data)
     }
     g_autoptr(Work) work = world_work(world);
     assert_ok(work_begin(work, &error), error);
-    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, "bob@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of("bob@example.org"), NULL, NULL, &error), error);
     assert_ok(work_commit(work, place.spool, &error), error);
     g_assert_cmpint(members(world), ==, 2);
     g_remove(in_the_way);
@@ -131,7 +131,7 @@ static void test_never(World *world, const void *data)
     place_with_id(&place);
     g_autoptr(Work) work = world_work(world);
     assert_ok(work_begin(work, &error), error);
-    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, "anne@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of("anne@example.org"), NULL, NULL, &error), error);
     write_letter(world, work, "anne@example.org");
     char *recipients[] = {g_strdup("anne\n@example.org"), NULL};
     work_entry(work, "virgin", json_object(), g_ptr_array_new(), g_memdup2(recipients, sizeof recipients));
@@ -642,7 +642,7 @@ static void test_commit_without_letters_fails(World *world, const void *data)
     GError *error = NULL;
     g_autoptr(Work) work = world_work(world);
     assert_ok(work_begin(work, &error), error);
-    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, "anne@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of("anne@example.org"), NULL, NULL, &error), error);
     sqlite3_commit_hook(*(sqlite3 **)store_connection(world->store), refuse_commit, world);
     refusals = 1;
     g_assert_false(work_commit(work, NULL, &error));

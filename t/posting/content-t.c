@@ -178,8 +178,8 @@ static void test_acknowledge(Bench *bench, gconstpointer data)
     g_autoptr(GError) error = NULL;
     Preferences wish = preferences_unset;
     for (wish.acknowledge_posts = 0; wish.acknowledge_posts <= 1; wish.acknowledge_posts++) {
-        g_assert_true(member_set_preferences(bench->store, "test.example.com", ROLE_MEMBER, "anne@example.org", &wish,
-                                             &error));
+        g_assert_true(member_set_preferences(bench->store, "test.example.com", ROLE_MEMBER,
+                                             mailbox_of("anne@example.org"), &wish, &error));
         Post *post = bench_post(bench, BASE "Subject: x\r\n\r\n");
         g_assert_true(pipeline_run(&pipeline_posting, post, &error)); /* others before it make the mail a list's */
         const PostSend *send = post_send_find(post, "virgin");

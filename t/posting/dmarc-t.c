@@ -388,8 +388,9 @@ static void test_name_of_member(Bench *bench, gconstpointer data)
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
         const char *author = cases[at].author, *own = at == 0 ? "Cora Own" : NULL;
         g_autofree char *text = g_strdup_printf("From: %s\r\n%s", author, BODY);
-        g_assert_true(member_add(bench->store, "other.example.com", ROLE_MEMBER, author, "Other", NULL, &error));
-        g_assert_true(member_add(bench->store, "test.example.com", ROLE_MEMBER, author, own, NULL, &error));
+        g_assert_true(
+            member_add(bench->store, "other.example.com", ROLE_MEMBER, mailbox_of(author), "Other", NULL, &error));
+        g_assert_true(member_add(bench->store, "test.example.com", ROLE_MEMBER, mailbox_of(author), own, NULL, &error));
         assert_field(copies_of(bench, text), "From", cases[at].from);
     }
 }

@@ -11,6 +11,7 @@
 
 #include "posting/post.h"
 #include "store/lists/domain.h"
+#include "t/mailbox.h"
 
 typedef struct Bench {
     char *folder, *path;
@@ -31,9 +32,12 @@ static inline void bench_set_up(Bench *bench, gconstpointer data)
     g_assert_true(domain_create(bench->store, "example.com", NULL, &error));
     bench->list = list_create(bench->store, "test@example.com", &error);
     g_assert_no_error(error);
-    g_assert_true(member_add(bench->store, "test.example.com", ROLE_MEMBER, "Anne@example.org", "Anne", NULL, &error));
-    g_assert_true(member_add(bench->store, "test.example.com", ROLE_MEMBER, "bart@example.org", NULL, NULL, &error));
-    g_assert_true(member_add(bench->store, "test.example.com", ROLE_OWNER, "olga@example.org", NULL, NULL, &error));
+    g_assert_true(member_add(bench->store, "test.example.com", ROLE_MEMBER, mailbox_of("Anne@example.org"), "Anne",
+                             NULL, &error));
+    g_assert_true(
+        member_add(bench->store, "test.example.com", ROLE_MEMBER, mailbox_of("bart@example.org"), NULL, NULL, &error));
+    g_assert_true(
+        member_add(bench->store, "test.example.com", ROLE_OWNER, mailbox_of("olga@example.org"), NULL, NULL, &error));
     post_init(&bench->post);
     bench->message = NULL;
 }

@@ -77,10 +77,10 @@ static void test_cc(Bench *bench, gconstpointer data)
     away.delivery_status = DELIVERY_BY_USER;
     digest.receive_list_copy = 0;
     digest.delivery_mode = MODE_MIME_DIGESTS;
-    member_set_preferences(bench->store, "test.example.com", ROLE_MEMBER, "bart@example.org", &none, NULL);
-    member_add(bench->store, "test.example.com", ROLE_MEMBER, "cris@example.org", NULL, NULL, NULL);
-    member_add(bench->store, "test.example.com", ROLE_MEMBER, "dora@example.org", NULL, &digest, NULL);
-    member_add(bench->store, "test.example.com", ROLE_MEMBER, "gus@example.org", NULL, &away, NULL);
+    member_set_preferences(bench->store, "test.example.com", ROLE_MEMBER, mailbox_of("bart@example.org"), &none, NULL);
+    member_add(bench->store, "test.example.com", ROLE_MEMBER, mailbox_of("cris@example.org"), NULL, NULL, NULL);
+    member_add(bench->store, "test.example.com", ROLE_MEMBER, mailbox_of("dora@example.org"), NULL, &digest, NULL);
+    member_add(bench->store, "test.example.com", ROLE_MEMBER, mailbox_of("gus@example.org"), NULL, &away, NULL);
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
         g_autofree char *octets = g_strconcat(BASE, cases[at].fields, "\r\n", NULL);
         Post *post = bench_post(bench, octets);
@@ -114,8 +114,9 @@ static void test_owner_recipients(Bench *bench, gconstpointer data)
     process(&handler_owner_recipients, post);
     g_assert_cmpuint(g_strv_length(post->given), ==, 1);
     g_assert_cmpstr(post->given[0], ==, "olga@example.org");
-    g_assert_true(member_remove(bench->store, "test.example.com", ROLE_OWNER, "olga@example.org", NULL));
-    g_assert_true(member_add(bench->store, "test.example.com", ROLE_OWNER, "test-owner@example.com", NULL, NULL, NULL));
+    g_assert_true(member_remove(bench->store, "test.example.com", ROLE_OWNER, mailbox_of("olga@example.org"), NULL));
+    g_assert_true(member_add(bench->store, "test.example.com", ROLE_OWNER, mailbox_of("test-owner@example.com"), NULL,
+                             NULL, NULL));
     post = bench_post(bench, BASE "\r\n");
     process(&handler_owner_recipients, post);
     g_assert_cmpstr(post->given[0], ==, "postmaster@example.com");

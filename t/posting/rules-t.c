@@ -393,18 +393,18 @@ static void test_member_moderation(Bench *bench, gconstpointer data)
     assert_hits(&rule_member_moderation, post);
     g_assert_cmpint(post->action, ==, ACTION_HOLD);
     g_assert_cmpuint(post->reasons->len, ==, 1);
-    g_assert_true(member_set_moderation(bench->store, "test.example.com", ROLE_MEMBER, "anne@example.org",
+    g_assert_true(member_set_moderation(bench->store, "test.example.com", ROLE_MEMBER, mailbox_of("anne@example.org"),
                                         ACTION_ACCEPT, NULL));
     post = bench_post(bench, BASE "\r\n");
     g_assert_true(hits(&rule_member_moderation, post));
     g_assert_cmpint(post->action, ==, ACTION_ACCEPT);
     g_assert_cmpuint(post->reasons->len, ==, 0);
-    g_assert_true(member_set_moderation(bench->store, "test.example.com", ROLE_MEMBER, "anne@example.org",
+    g_assert_true(member_set_moderation(bench->store, "test.example.com", ROLE_MEMBER, mailbox_of("anne@example.org"),
                                         ACTION_DISCARD, NULL));
     post = bench_post(bench, BASE "\r\n");
     assert_hits(&rule_member_moderation, post);
     g_assert_cmpint(post->action, ==, ACTION_DISCARD);
-    g_assert_true(member_set_moderation(bench->store, "test.example.com", ROLE_MEMBER, "anne@example.org",
+    g_assert_true(member_set_moderation(bench->store, "test.example.com", ROLE_MEMBER, mailbox_of("anne@example.org"),
                                         ACTION_DEFER, NULL));
     g_assert_false(hits(&rule_member_moderation, bench_post(bench, BASE "\r\n")));
     post = bench_post(bench, "From: \xff\xfe@example.org\r\n\r\n");
@@ -416,7 +416,7 @@ static void test_member_moderation(Bench *bench, gconstpointer data)
 static void test_quoted_member(Bench *bench, gconstpointer data)
 {
     const char *carrier = "foo..bar@docomo.example";
-    g_assert_true(member_add(bench->store, "test.example.com", ROLE_MEMBER, carrier, NULL, NULL, NULL));
+    g_assert_true(member_add(bench->store, "test.example.com", ROLE_MEMBER, mailbox_of(carrier), NULL, NULL, NULL));
     Post *post = bench_post(bench, "From: eve@example.net\r\n\r\n");
     post->sender = "\"foo..bar\"@docomo.example";
     g_assert_false(hits(&rule_member_moderation, post));
@@ -489,8 +489,9 @@ static void test_members_of_another_list(Bench *bench, gconstpointer data)
         g_autoptr(List) other = list_create(bench->store, others[at], &error);
         g_assert_no_error(error);
         g_autofree char *member = g_strdup_printf("%c@example.net", *others[at]);
-        g_assert_true(member_add(bench->store, other->list_id, ROLE_MEMBER, member, NULL, NULL, &error));
-        g_assert_true(member_add(bench->store, other->list_id, ROLE_OWNER, "olga@example.net", NULL, NULL, &error));
+        g_assert_true(member_add(bench->store, other->list_id, ROLE_MEMBER, mailbox_of(member), NULL, NULL, &error));
+        g_assert_true(
+            member_add(bench->store, other->list_id, ROLE_OWNER, mailbox_of("olga@example.net"), NULL, NULL, &error));
     }
     list->settings->default_nonmember_action = ACTION_HOLD;
     set_patterns(&list->settings->accept_these_nonmembers, "@nowhere.example.com @staff.example.com");

@@ -30,7 +30,8 @@ static void assert_reason(const Post *post, const char *expected)
 static void test_who(Bench *bench, gconstpointer data)
 {
     g_autoptr(GError) error = NULL;
-    g_assert_true(member_add(bench->store, "test.example.com", ROLE_MODERATOR, "mark@example.org", NULL, NULL, &error));
+    g_assert_true(member_add(bench->store, "test.example.com", ROLE_MODERATOR, mailbox_of("mark@example.org"), NULL,
+                             NULL, &error));
     Post *post = bench_post(bench, "From: Olga <OLGA@example.org>\r\n\r\n");
     g_assert_cmpint(judge(post, VERDICT_ACCEPT, TOMORROW, "olga@example.org", DUE), ==, VERDICT_ACCEPT);
     post = bench_post(bench, "From: mark@example.org\r\n\r\n");

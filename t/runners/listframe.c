@@ -9,6 +9,7 @@
 #include "store/lists/domain.h"
 #include "store/lists/list.h"
 #include "store/people/member.h"
+#include "t/mailbox.h"
 
 static void make_lists(ListFrame *frame)
 {
@@ -20,7 +21,7 @@ static void make_lists(ListFrame *frame)
     for (size_t at = 0; at < G_N_ELEMENTS(names); at++) {
         g_autoptr(List) list = list_create(frame->store, names[at], &frame->error);
         g_assert_no_error(frame->error);
-        g_assert_true(member_add(frame->store, list->list_id, ROLE_OWNER, owners[at], NULL, NULL, NULL));
+        g_assert_true(member_add(frame->store, list->list_id, ROLE_OWNER, mailbox_of(owners[at]), NULL, NULL, NULL));
     }
 }
 

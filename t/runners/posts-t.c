@@ -25,6 +25,7 @@
 #include "store/secret.h"
 #include "store/store.h"
 #include "switchboard/entry.h"
+#include "t/mailbox.h"
 #include "t/switchboard/fixture.h"
 
 #define PATIENCE_MS 60000
@@ -61,8 +62,10 @@ static void set_up(Test *test, gconstpointer data)
     g_assert_true(domain_create(test->store, "example.com", NULL, &error));
     g_autoptr(List) list = list_create(test->store, "test@example.com", &error);
     g_assert_no_error(error);
-    g_assert_true(member_add(test->store, "test.example.com", ROLE_MEMBER, "anne@example.org", NULL, NULL, NULL));
-    g_assert_true(member_add(test->store, "test.example.com", ROLE_OWNER, "olga@example.org", NULL, NULL, NULL));
+    g_assert_true(
+        member_add(test->store, "test.example.com", ROLE_MEMBER, mailbox_of("anne@example.org"), NULL, NULL, NULL));
+    g_assert_true(
+        member_add(test->store, "test.example.com", ROLE_OWNER, mailbox_of("olga@example.org"), NULL, NULL, NULL));
     configure(test, "");
 }
 
@@ -685,7 +688,7 @@ static void add_members(Test *test, unsigned count, unsigned domains)
     g_assert_true(store_begin(test->store, NULL));
     for (unsigned at = 0; at < count; at++) {
         g_autofree char *address = g_strdup_printf("m%03u@D%02u.example.net", at, at % domains);
-        g_assert_true(member_add(test->store, "test.example.com", ROLE_MEMBER, address, NULL, NULL, NULL));
+        g_assert_true(member_add(test->store, "test.example.com", ROLE_MEMBER, mailbox_of(address), NULL, NULL, NULL));
     }
     g_assert_true(store_commit(test->store, NULL));
 }
@@ -717,8 +720,8 @@ static void test_copies(Test *test, gconstpointer data)
 {
     configure(test, "[archiver.box]\ntype = mbox\npath = /nowhere\n[pipeline]\n"
                     "unsubscribe_url = https://l.example.com/u/$token");
-    g_assert_true(
-        member_add(test->store, "test.example.com", ROLE_MEMBER, "bart@example.org", "B\303\251", NULL, NULL));
+    g_assert_true(member_add(test->store, "test.example.com", ROLE_MEMBER, mailbox_of("bart@example.org"), "B\303\251",
+                             NULL, NULL));
     set(test, "personalize", "individual", "msg_footer", "for $user_name_or_address\n", NULL);
     put(test, "anne@example.org", TO_POSTING, POST BODY);
     run(test, "in");
@@ -844,7 +847,8 @@ static void test_bounce_undone(Test *test, gconstpointer data)
     g_assert_cmpint(sqlite3_exec(database, trigger, NULL, NULL, NULL), ==, SQLITE_OK);
     put_failure(test, "anne@example.org");
     put_failure(test, "olga@example.org");
-    g_assert_true(member_add(test->store, "test.example.com", ROLE_MEMBER, "olga@example.org", NULL, NULL, NULL));
+    g_assert_true(
+        member_add(test->store, "test.example.com", ROLE_MEMBER, mailbox_of("olga@example.org"), NULL, NULL, NULL));
     pid_t pid = start(test, "bounces");
     for (int waited = 0; bounced_days(test, "olga@example.org") == 0; waited += 10) {
         g_assert_cmpint(waited, <, PATIENCE_MS);

@@ -15,6 +15,7 @@
 #include "store/lists/list.h"
 #include "store/people/user.h"
 #include "store/store.h"
+#include "t/mailbox.h"
 
 typedef struct Fixture {
     char *directory;
@@ -137,7 +138,7 @@ static inline int64_t fixture_verified_at(Store *store, const char *address)
 {
     GError *error = NULL;
     g_autoptr(KnownAddress) known = NULL;
-    assert_ok(address_look_up(store, address, &known, &error), error);
+    assert_ok(address_look_up(store, mailbox_of(address), &known, &error), error);
     return known ? known->verified_at : 0;
 }
 

@@ -58,12 +58,15 @@ static void test_clock(Fixture *fixture, const void *data)
     g_assert_cmpint(status, ==, 0);
     int64_t last = greatest_key(fixture->store);
     g_assert_cmpint(last >> 11, >, clock_now() + 3000 * CLOCK_SECOND);
-    assert_ok(member_remove(fixture->store, "test.example.com", ROLE_MEMBER, "b@example.org", &error), error);
+    assert_ok(member_remove(fixture->store, "test.example.com", ROLE_MEMBER, mailbox_of("b@example.org"), &error),
+              error);
     assert_ok(store_begin(fixture->store, &error), error);
     g_assert_cmpint(store_key_new(fixture->store, &error), >, last);
     g_assert_cmpint(store_key_new(fixture->store, &error), >, last + 1);
     store_rollback(fixture->store);
-    assert_ok(member_add(fixture->store, "test.example.com", ROLE_MEMBER, "c@example.org", NULL, NULL, &error), error);
+    assert_ok(
+        member_add(fixture->store, "test.example.com", ROLE_MEMBER, mailbox_of("c@example.org"), NULL, NULL, &error),
+        error);
     g_assert_cmpint(greatest_key(fixture->store), >, last);
 }
 
@@ -73,8 +76,10 @@ static int make_keys_ahead(const char *path)
     g_autoptr(Store) store = store_open(fixture_driver(), path, false, NULL);
     g_autoptr(List) list = store && domain_create(store, "example.com", NULL, NULL)
                                ? list_create(store, "test@example.com", NULL) : NULL;
-    return list && member_add(store, list->list_id, ROLE_MEMBER, "a@example.org", NULL, NULL, NULL) &&
-           member_add(store, list->list_id, ROLE_MEMBER, "b@example.org", NULL, NULL, NULL) ? 0 : 1;
+    return list && member_add(store, list->list_id, ROLE_MEMBER, mailbox_of("a@example.org"), NULL, NULL, NULL) &&
+                   member_add(store, list->list_id, ROLE_MEMBER, mailbox_of("b@example.org"), NULL, NULL, NULL)
+               ? 0
+               : 1;
 }
 
 SUITE("key")

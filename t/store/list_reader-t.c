@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "store/people/member.h"
 #include "store/store.h"
+#include "t/mailbox.h"
 #include "t/suite.h"
 
 #define LIST "test.example.com"
@@ -39,9 +40,10 @@ static void fill(const Test *test)
     g_autoptr(List) list = list_create(store, "test@example.com", &error);
     g_assert_no_error(error);
     g_assert_true(list_set(store, LIST, "subject_prefix", "[T] ", NULL));
-    g_assert_true(member_add(store, LIST, ROLE_MEMBER, "bart@example.org", "Bart", &preferences_unset, NULL));
-    g_assert_true(member_add(store, LIST, ROLE_MEMBER, "Anne@example.org", NULL, &digest, NULL));
-    g_assert_true(member_add(store, LIST, ROLE_OWNER, "owner@example.org", NULL, &preferences_unset, NULL));
+    g_assert_true(
+        member_add(store, LIST, ROLE_MEMBER, mailbox_of("bart@example.org"), "Bart", &preferences_unset, NULL));
+    g_assert_true(member_add(store, LIST, ROLE_MEMBER, mailbox_of("Anne@example.org"), NULL, &digest, NULL));
+    g_assert_true(member_add(store, LIST, ROLE_OWNER, mailbox_of("owner@example.org"), NULL, &preferences_unset, NULL));
 }
 
 static void tear_down(Test *test, gconstpointer data)

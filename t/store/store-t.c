@@ -138,7 +138,8 @@ static void test_corrupt(Fixture *fixture, const void *data)
     assert_ok(store_begin(fixture->store, &error), error);
     for (int i = 0; i < 2000; i++) {
         g_autofree char *address = g_strdup_printf("member%d@example.org", i);
-        assert_ok(member_add(fixture->store, list->list_id, ROLE_MEMBER, address, NULL, NULL, &error), error);
+        assert_ok(member_add(fixture->store, list->list_id, ROLE_MEMBER, mailbox_of(address), NULL, NULL, &error),
+                  error);
     }
     assert_ok(store_commit(fixture->store, &error), error);
     g_clear_pointer(&fixture->store, store_free); /* the last one out empties the log */
@@ -511,7 +512,7 @@ static void test_version(Fixture *fixture, const void *data)
     int64_t fourth = store_version(fixture->store);
     g_assert_cmpint(fourth, !=, third);
     assert_ok(list_count_post(other, list->list_id, 1, &number, &error), error);
-    assert_ok(member_add(other, list->list_id, ROLE_MEMBER, "anne@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(other, list->list_id, ROLE_MEMBER, mailbox_of("anne@example.org"), NULL, NULL, &error), error);
     g_assert_cmpint(store_version(fixture->store), ==, fourth);
     assert_ok(list_set(other, list->list_id, "subject_prefix", "[y]", &error), error);
     int64_t fifth = store_version(fixture->store);
@@ -538,8 +539,9 @@ static bool query_in_stream(const Member *member, void *data)
 static void test_stream(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
-    assert_ok(member_add(fixture->store, "test.example.com", ROLE_MEMBER, "anne@example.org", NULL, NULL, &error),
-              error);
+    assert_ok(
+        member_add(fixture->store, "test.example.com", ROLE_MEMBER, mailbox_of("anne@example.org"), NULL, NULL, &error),
+        error);
     assert_ok(member_each(fixture->store, "test.example.com", ROLE_MEMBER, query_in_stream, fixture, &error), error);
     assert_ok(store_begin(fixture->store, &error), error);
     g_autoptr(RecipientCursor) cursor =
@@ -606,11 +608,11 @@ static void test_killed(Fixture *fixture, const void *data)
     pid_t child = fork();
     if (child == 0) {
         Store *other = fixture_connect(fixture, NULL);
-        bool ok = member_add(other, list->list_id, ROLE_MEMBER, "kept@example.org", NULL, NULL, NULL) &&
-                          store_begin(other, NULL) && store_record_effect(other, "in:1", 1, NULL);
+        bool ok = member_add(other, list->list_id, ROLE_MEMBER, mailbox_of("kept@example.org"), NULL, NULL, NULL) &&
+                  store_begin(other, NULL) && store_record_effect(other, "in:1", 1, NULL);
         for (int n = 0; ok && n < 20000; n++) {
             g_autofree char *address = g_strdup_printf("lost%d@example.org", n);
-            ok = member_add(other, list->list_id, ROLE_MEMBER, address, NULL, NULL, NULL);
+            ok = member_add(other, list->list_id, ROLE_MEMBER, mailbox_of(address), NULL, NULL, NULL);
         }
         if (ok && write(ready[1], "r", 1) == 1)
             pause();
@@ -626,7 +628,8 @@ static void test_killed(Fixture *fixture, const void *data)
     assert_ok(member_count(fixture->store, list->list_id, ROLE_MEMBER, &count, &error), error);
     g_assert_cmpint(count, ==, 1);
     record(fixture->store, "in:1", false);
-    g_autoptr(Member) kept = member_find(fixture->store, list->list_id, ROLE_MEMBER, "kept@example.org", &error);
+    g_autoptr(Member)
+        kept = member_find(fixture->store, list->list_id, ROLE_MEMBER, mailbox_of("kept@example.org"), &error);
     g_assert_nonnull(kept);
 }
 
@@ -645,11 +648,12 @@ static void test_full(Fixture *fixture, const void *data)
     bool ok = true;
     for (; ok && n < 100000; n++) {
         g_autofree char *address = g_strdup_printf("member%d@example.org", n);
-        ok = member_add(fixture->store, list->list_id, ROLE_MEMBER, address, NULL, NULL, &error);
+        ok = member_add(fixture->store, list->list_id, ROLE_MEMBER, mailbox_of(address), NULL, NULL, &error);
     }
     g_assert_cmpint(n, >, 10);
     assert_failed(FAIL_LATER, error);
-    g_assert_false(member_add(fixture->store, list->list_id, ROLE_MEMBER, "more@example.org", NULL, NULL, &error));
+    g_assert_false(
+        member_add(fixture->store, list->list_id, ROLE_MEMBER, mailbox_of("more@example.org"), NULL, NULL, &error));
     assert_failed(FAIL_LATER, error);
     g_assert_false(store_commit(fixture->store, &error));
     assert_failed(FAIL_LATER, error);
@@ -657,7 +661,8 @@ static void test_full(Fixture *fixture, const void *data)
     assert_ok(member_count(fixture->store, list->list_id, ROLE_MEMBER, &count, &error), error);
     g_assert_cmpint(count, ==, 0);
     assert_ok(store_sqlite.script(connection, "PRAGMA max_page_count = 1000000", &error), error);
-    assert_ok(member_add(fixture->store, list->list_id, ROLE_MEMBER, "a@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(fixture->store, list->list_id, ROLE_MEMBER, mailbox_of("a@example.org"), NULL, NULL, &error),
+              error);
 }
 
 /* The database ended the transaction by itself: what follows is refused, and

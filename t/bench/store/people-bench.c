@@ -57,7 +57,7 @@ static void join_one(Store *store, const List *list, int64_t number, bool commit
     if (list)
         join(store, list, number, commit);
     else /* a transaction of its own, where none is open */
-        check(member_add(store, FLOOR_LIST, ROLE_MEMBER, address, NULL, NULL, &error), error);
+        check(member_add(store, FLOOR_LIST, ROLE_MEMBER, mailbox_of(address), NULL, NULL, &error), error);
 }
 
 static void join_all(Store *store, const List *list, int64_t joins)
@@ -88,7 +88,7 @@ static void fill(Store *store, int64_t from, int64_t listed)
                            .waits_for = PENDING_MODERATOR, .made_at = clock_now(), .asked_at = clock_now(),
                            .expires_at = INT64_MAX, .delivery_mode = -1, .delivery_status = -1};
         check(pending_put(store, &request, NULL, &error), error);
-        check(number < from || member_add(store, LIST, ROLE_MEMBER, address, NULL, NULL, &error), error);
+        check(number < from || member_add(store, LIST, ROLE_MEMBER, mailbox_of(address), NULL, NULL, &error), error);
         bool last = number % PART == PART - 1 || number == listed - 1;
         check(!last || store_commit(store, &error), error);
     }

@@ -49,7 +49,7 @@ static void fill(const char *path, const char *name, int64_t members, bool sorte
     check(store_begin(store, &error), error);
     for (int64_t i = 0; i < members; i++) {
         g_autofree char *address = address_of(i, members, sorted);
-        check(member_add(store, list->list_id, ROLE_MEMBER, address, "A Subscriber", NULL, &error), error);
+        check(member_add(store, list->list_id, ROLE_MEMBER, mailbox_of(address), "A Subscriber", NULL, &error), error);
         if ((i + 1) % PART == 0)
             check(store_commit(store, &error) && store_begin(store, &error), error);
     }

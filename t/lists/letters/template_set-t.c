@@ -109,7 +109,7 @@ static void test_mailman_names(World *world, const void *data)
         assert_ok(template_set(work, &text, &error), error);
     }
     g_autoptr(Work) work = world_work(world);
-    const Joiner joiner = {.address = "anne@example.org", .name = "Anne"};
+    const Joiner joiner = {.address = mailbox_of("anne@example.org"), .name = "Anne"};
     assert_ok(join_ask(work, world->list, &joiner, &made, &error), error);
     g_autofree char *asked = world_letters(world, work), *token = world_token(asked), *welcome = NULL;
     g_autofree char *wanted = g_strdup_printf("confirm=test-confirm+%s@example.com;", token);

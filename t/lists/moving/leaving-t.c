@@ -22,7 +22,7 @@ static void make_secrets(World *world, char **of_list)
     int64_t held_last;
     g_autoptr(GPtrArray) secrets = secret_all(world->store, &error);
     g_assert_no_error(error);
-    assert_ok(user_create(world->store, "uma@example.org", "Uma", id, &error), error);
+    assert_ok(user_create(world->store, mailbox_of("uma@example.org"), "Uma", id, &error), error);
     assert_ok(user_set_password(world->store, id, HASH, &error), error);
     world_set(world, "moderator_password", "quite secret words");
     assert_ok(carry_read_list(world->store, LIST, &held_last, of_list, &error), error);

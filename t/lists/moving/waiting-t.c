@@ -111,7 +111,7 @@ static void test_strangers(World *world, const void *data)
     assert_ok(held_room(world->store, LIST, &before, &error), error);
     g_assert_cmpint(before.strangers, >, 0);
     g_assert_cmpint(before.all, ==, before.strangers);
-    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, "anne@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of("anne@example.org"), NULL, NULL, &error), error);
     bring(moving, LIST, "two@x", THEN);
     assert_ok(held_room(world->store, LIST, &after, &error), error);
     g_assert_cmpint(after.strangers, ==, before.strangers);

@@ -12,7 +12,7 @@ static SubscriptionResult join(World *world, const char *address, unsigned facts
     GError *error = NULL;
     g_auto(Subscription) made = {0};
     g_autoptr(Work) work = world_work(world);
-    Joiner joiner = {.address = address, .facts = facts};
+    Joiner joiner = {.address = mailbox_of(address), .facts = facts};
     assert_ok(join_ask(work, world->list, &joiner, &made, &error), error);
     g_autofree char *letters = world_letters(world, work);
     g_assert_true(made.result != SUBSCRIPTION_BANNED || strlen(letters) == 0);
@@ -48,14 +48,14 @@ static void test_refused_unknown(World *world, const void *data)
 {
     GError *error = NULL;
     g_auto(Subscription) refused = {0}, asked = {0};
-    Joiner joiner = {.address = "eve@example.net", .facts = FACT_VERIFIED, .registers = true};
+    Joiner joiner = {.address = mailbox_of("eve@example.net"), .facts = FACT_VERIFIED, .registers = true};
     g_autoptr(Work) work = world_work(world);
     impose(world, world->list, "eve@example.net");
     assert_ok(join_ask(work, world->list, &joiner, &refused, &error), error);
     g_assert_cmpint(refused.result, ==, SUBSCRIPTION_BANNED);
     g_assert_null(user_find(world->store, "eve@example.net", &error));
     assert_failed(FAIL_MISSING, error);
-    joiner.address = "anne@example.org";
+    joiner.address = mailbox_of("anne@example.org");
     assert_ok(join_ask(work, world->list, &joiner, &asked, &error), error);
     g_assert_cmpint(asked.result, ==, SUBSCRIPTION_ASKED_PERSON);
     g_assert_cmpint(asked.request, >, 0);
@@ -84,14 +84,14 @@ static void test_banned_while_asked(World *world, const void *data)
     GError *error = NULL;
     g_auto(Subscription) made = {0}, answered = {0};
     g_autoptr(Work) work = world_work(world);
-    assert_ok(join_ask(work, world->list, &(Joiner){.address = "eve@example.net"}, &made, &error), error);
+    assert_ok(join_ask(work, world->list, &(Joiner){.address = mailbox_of("eve@example.net")}, &made, &error), error);
     g_assert_cmpint(made.result, ==, SUBSCRIPTION_ASKED_PERSON);
     g_autofree char *letters = world_letters(world, work);
     impose(world, world->list, "eve@example.net");
     g_autofree char *token = world_token(letters);
     assert_ok(confirm_token(work, world->list, token, CONSENT_ANSWER, &answered, &error), error);
     g_assert_cmpint(answered.result, ==, SUBSCRIPTION_BANNED);
-    g_assert_null(member_find(world->store, LIST, ROLE_MEMBER, "eve@example.net", NULL));
+    g_assert_null(member_find(world->store, LIST, ROLE_MEMBER, mailbox_of("eve@example.net"), NULL));
 }
 
 SUITE("ban")

@@ -19,7 +19,7 @@
 
 static Member *member_of(World *world, const char *address)
 {
-    return member_find(world->store, LIST, ROLE_MEMBER, address, NULL);
+    return member_find(world->store, LIST, ROLE_MEMBER, mailbox_of(address), NULL);
 }
 
 static bool is_member(World *world, const char *address)
@@ -31,7 +31,7 @@ static bool is_member(World *world, const char *address)
 static void add(World *world, const char *address)
 {
     GError *error = NULL;
-    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, address, "Anne", NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of(address), "Anne", NULL, &error), error);
 }
 
 static SubscriptionResult change(World *world, const AddressChange *what, char **letters)
@@ -46,7 +46,7 @@ static SubscriptionResult change(World *world, const AddressChange *what, char *
 
 static void test_change_by_both(World *world, const void *data)
 {
-    AddressChange what = {.old_address = ANNE, .new_address = NEW};
+    AddressChange what = {.old_address = mailbox_of(ANNE), .new_address = mailbox_of(NEW)};
     world->actor.address = ANNE;
     world->actor.host = "192.0.2.7";
     g_autofree char *first = NULL, *twice = NULL, *second = NULL, *told = NULL;
@@ -77,7 +77,7 @@ static void test_change_by_both(World *world, const void *data)
 /* A program answers both letters. What is left can still be confirmed in words. */
 static void test_change_by_empty_answers(World *world, const void *data)
 {
-    AddressChange what = {.old_address = ANNE, .new_address = NEW};
+    AddressChange what = {.old_address = mailbox_of(ANNE), .new_address = mailbox_of(NEW)};
     g_autofree char *first = NULL, *second = NULL, *none = NULL, *nothing = NULL, *told = NULL;
     add(world, ANNE);
     g_assert_cmpint(change(world, &what, &first), ==, SUBSCRIPTION_ASKED_PERSON);
@@ -104,7 +104,7 @@ static void test_change_asked_often(World *world, const void *data)
     for (unsigned at = 0; at < 20; at++) {
         g_auto(Subscription) made = {0};
         g_autofree char *to = g_strdup_printf("eve%u@example.net", at);
-        AddressChange what = {.old_address = ANNE, .new_address = to};
+        AddressChange what = {.old_address = mailbox_of(ANNE), .new_address = mailbox_of(to)};
         g_autoptr(Work) work = world_work(world);
         assert_ok(change_address_ask(work, at % 2 ? other : world->list, &what, &made, &error), error);
         g_autofree char *made_letters = world_letters(world, work);
@@ -114,8 +114,9 @@ static void test_change_asked_often(World *world, const void *data)
     g_assert_cmpuint(letters, ==, 3);
     world->actor.host = "198.51.100.7";
     g_autofree char *own = NULL;
-    g_assert_cmpint(change(world, &(AddressChange){.old_address = ANNE, .new_address = NEW}, &own), ==,
-                    SUBSCRIPTION_ASKED_PERSON);
+    g_assert_cmpint(
+        change(world, &(AddressChange){.old_address = mailbox_of(ANNE), .new_address = mailbox_of(NEW)}, &own), ==,
+        SUBSCRIPTION_ASKED_PERSON);
 }
 
 /* The letters are in a language that the person or the site has chosen, and not in one that the list has. */
@@ -128,20 +129,23 @@ static void test_change_language(World *world, const void *data)
     add(world, ANNE);
     add(world, BOB);
     world_set(world, "preferred_language", "de");
-    assert_ok(member_set_preferences(world->store, LIST, ROLE_MEMBER, ANNE, &german, &error), error);
-    assert_ok(address_set_preferences(world->store, BOB, &french, &error), error);
+    assert_ok(member_set_preferences(world->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), &german, &error), error);
+    assert_ok(address_set_preferences(world->store, mailbox_of(BOB), &french, &error), error);
     g_autofree char *english = NULL, *own = NULL;
-    g_assert_cmpint(change(world, &(AddressChange){.old_address = ANNE, .new_address = NEW}, &english), ==,
-                    SUBSCRIPTION_ASKED_PERSON);
+    g_assert_cmpint(
+        change(world, &(AddressChange){.old_address = mailbox_of(ANNE), .new_address = mailbox_of(NEW)}, &english), ==,
+        SUBSCRIPTION_ASKED_PERSON);
     g_assert_nonnull(strstr(english, "Please confirm: another address"));
-    g_assert_cmpint(change(world, &(AddressChange){.old_address = BOB, .new_address = "b@new.example"}, &own), ==,
-                    SUBSCRIPTION_ASKED_PERSON);
+    g_assert_cmpint(change(world,
+                           &(AddressChange){.old_address = mailbox_of(BOB), .new_address = mailbox_of("b@new.example")},
+                           &own),
+                    ==, SUBSCRIPTION_ASKED_PERSON);
     g_assert_nonnull(strstr(own, "w4AgY29uZmlybWVyIDo")); /* "À confirmer :", in BASE64 */
 }
 
 static bool has_role(World *world, const char *list, Role role, const char *address)
 {
-    g_autoptr(Member) member = member_find(world->store, list, role, address, NULL);
+    g_autoptr(Member) member = member_find(world->store, list, role, mailbox_of(address), NULL);
     return member != NULL;
 }
 
@@ -167,11 +171,12 @@ static void test_roles_stay(World *world, const void *data)
     g_autoptr(List) other = list_create(world->store, "other@example.com", &error);
     assert_ok(other != NULL, error);
     add(world, ANNE);
-    assert_ok(user_set_preferred(world->store, ANNE, &error), error);
-    assert_ok(member_add(world->store, other->list_id, ROLE_MEMBER, ANNE, NULL, NULL, &error), error);
-    assert_ok(member_add(world->store, other->list_id, ROLE_MODERATOR, ANNE, NULL, NULL, &error), error);
-    assert_ok(member_add_user(world->store, other->list_id, ROLE_OWNER, ANNE, &error), error);
-    g_assert_cmpint(change_by_letters(world, &(AddressChange){ANNE, NEW, false, false}, &told), ==, SUBSCRIPTION_DONE);
+    assert_ok(user_set_preferred(world->store, mailbox_of(ANNE), &error), error);
+    assert_ok(member_add(world->store, other->list_id, ROLE_MEMBER, mailbox_of(ANNE), NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, other->list_id, ROLE_MODERATOR, mailbox_of(ANNE), NULL, NULL, &error), error);
+    assert_ok(member_add_user(world->store, other->list_id, ROLE_OWNER, mailbox_of(ANNE), &error), error);
+    g_assert_cmpint(change_by_letters(world, &(AddressChange){mailbox_of(ANNE), mailbox_of(NEW), false, false}, &told),
+                    ==, SUBSCRIPTION_DONE);
     g_assert_true(is_member(world, NEW) && has_role(world, other->list_id, ROLE_MEMBER, NEW));
     g_assert_true(has_role(world, other->list_id, ROLE_OWNER, ANNE) &&
                   has_role(world, other->list_id, ROLE_MODERATOR, ANNE));
@@ -213,9 +218,9 @@ static void make_both(World *world)
     g_autoptr(List) other = list_create(world->store, "other@example.com", &error);
     assert_ok(other != NULL, error);
     add(world, ANNE);
-    assert_ok(user_link_address(world->store, ANNE, FURTHER, &error), error);
-    assert_ok(member_add(world->store, other->list_id, ROLE_OWNER, VERA, NULL, NULL, &error), error);
-    assert_ok(member_add(world->store, other->list_id, ROLE_MEMBER, VERA, NULL, NULL, &error), error);
+    assert_ok(user_link_address(world->store, ANNE, mailbox_of(FURTHER), &error), error);
+    assert_ok(member_add(world->store, other->list_id, ROLE_OWNER, mailbox_of(VERA), NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, other->list_id, ROLE_MEMBER, mailbox_of(VERA), NULL, NULL, &error), error);
 }
 
 static void assert_apart(World *world)
@@ -232,14 +237,17 @@ static void test_change_to_an_account(World *world, const void *data)
 {
     g_autofree char *unknown = NULL, *first = NULL, *second = NULL, *by_page = NULL;
     make_both(world);
-    g_assert_cmpint(change(world, &(AddressChange){ANNE, NEW, true, false}, &unknown), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_assert_cmpint(change(world, &(AddressChange){mailbox_of(ANNE), mailbox_of(NEW), true, false}, &unknown), ==,
+                    SUBSCRIPTION_ASKED_PERSON);
     g_assert_nonnull(strstr(unknown, "confirm+"));
     /* By mail the old address is asked first, in the same words. */
-    g_assert_cmpint(change(world, &(AddressChange){ANNE, VERA, false, false}, &first), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_assert_cmpint(change(world, &(AddressChange){mailbox_of(ANNE), mailbox_of(VERA), false, false}, &first), ==,
+                    SUBSCRIPTION_ASKED_PERSON);
     g_autofree char *token = world_token(first);
     g_assert_cmpint(world_confirm(world, token, &second), ==, SUBSCRIPTION_ASKED_PERSON);
     g_assert_nonnull(strstr(second, "no accounts were joined"));
-    g_assert_cmpint(change(world, &(AddressChange){ANNE, VERA, true, false}, &by_page), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_assert_cmpint(change(world, &(AddressChange){mailbox_of(ANNE), mailbox_of(VERA), true, false}, &by_page), ==,
+                    SUBSCRIPTION_ASKED_PERSON);
     g_assert_nonnull(strstr(by_page, "virgin <" VERA ">"));
     g_assert_nonnull(strstr(by_page, "no accounts were joined"));
     g_assert_null(strstr(by_page, "confirm+"));
@@ -253,12 +261,13 @@ static void test_change_confirmed_late(World *world, const void *data)
     GError *error = NULL;
     g_autofree char *asked = NULL, *late = NULL, *again = NULL;
     add(world, ANNE);
-    assert_ok(user_link_address(world->store, ANNE, FURTHER, &error), error);
-    g_assert_cmpint(change(world, &(AddressChange){ANNE, VERA, true, false}, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
+    assert_ok(user_link_address(world->store, ANNE, mailbox_of(FURTHER), &error), error);
+    g_assert_cmpint(change(world, &(AddressChange){mailbox_of(ANNE), mailbox_of(VERA), true, false}, &asked), ==,
+                    SUBSCRIPTION_ASKED_PERSON);
     g_autofree char *token = world_token(asked);
     g_autoptr(List) other = list_create(world->store, "other@example.com", &error);
     assert_ok(other != NULL, error);
-    assert_ok(member_add(world->store, other->list_id, ROLE_OWNER, VERA, NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, other->list_id, ROLE_OWNER, mailbox_of(VERA), NULL, NULL, &error), error);
     g_assert_cmpint(world_confirm(world, token, &late), ==, SUBSCRIPTION_TAKEN);
     g_assert_nonnull(strstr(late, "no accounts were joined"));
     assert_apart(world);
@@ -275,21 +284,21 @@ static void test_what_an_account_is(World *world, const void *data)
     g_autoptr(User) anne = user_find(world->store, ANNE, &error);
     static const char *const others[] = {"a@x.example", "b@x.example", "c@x.example", "d@x.example"};
     for (size_t at = 0; at < G_N_ELEMENTS(others); at++)
-        assert_ok(user_create(world->store, others[at], NULL, id, &error), error);
+        assert_ok(user_create(world->store, mailbox_of(others[at]), NULL, id, &error), error);
     assert_ok(user_set_password(world->store, others[0], "$y$", &error), error);
     assert_ok(user_set_server_owner(world->store, others[1], true, &error), error);
-    assert_ok(user_link_address(world->store, others[2], "e@x.example", &error), error);
+    assert_ok(user_link_address(world->store, others[2], mailbox_of("e@x.example"), &error), error);
     g_autoptr(User) owner = user_find(world->store, others[3], &error);
     assert_ok(domain_add_owner(world->store, "example.com", owner->id, &error), error);
     for (size_t at = 0; at < G_N_ELEMENTS(others); at++) {
-        assert_ok(user_is_another(world->store, others[at], anne->id, &is, &error), error);
+        assert_ok(user_is_another(world->store, mailbox_of(others[at]), anne->id, &is, &error), error);
         g_assert_true(is);
     }
-    assert_ok(user_is_another(world->store, ANNE, "", &is, &error) && is, error);
-    assert_ok(user_is_another(world->store, ANNE, anne->id, &is, &error) && !is, error);
-    assert_ok(user_is_another(world->store, "nobody@x.example", anne->id, &is, &error) && !is, error);
-    assert_ok(member_add(world->store, LIST, ROLE_NONMEMBER, "n@x.example", NULL, NULL, &error), error);
-    assert_ok(user_is_another(world->store, "n@x.example", anne->id, &is, &error) && !is, error);
+    assert_ok(user_is_another(world->store, mailbox_of(ANNE), "", &is, &error) && is, error);
+    assert_ok(user_is_another(world->store, mailbox_of(ANNE), anne->id, &is, &error) && !is, error);
+    assert_ok(user_is_another(world->store, mailbox_of("nobody@x.example"), anne->id, &is, &error) && !is, error);
+    assert_ok(member_add(world->store, LIST, ROLE_NONMEMBER, mailbox_of("n@x.example"), NULL, NULL, &error), error);
+    assert_ok(user_is_another(world->store, mailbox_of("n@x.example"), anne->id, &is, &error) && !is, error);
 }
 
 /* Check that the old address signs in to nothing afterwards, while a further one of the person still does; and that
@@ -300,17 +309,19 @@ static void test_old_address_is_dropped(World *world, const void *data)
     int64_t now = clock_now();
     g_autofree char *told = NULL, *own = NULL;
     add(world, ANNE);
-    assert_ok(user_link_address(world->store, ANNE, FURTHER, &error), error);
-    assert_ok(session_add_link(world->store, ANNE, "link", now, &error), error);
+    assert_ok(user_link_address(world->store, ANNE, mailbox_of(FURTHER), &error), error);
+    assert_ok(session_add_link(world->store, mailbox_of(ANNE), "link", now, &error), error);
     assert_ok(session_begin(world->store, "link", "session", "Mosaic", now, &error), error);
-    g_assert_cmpint(change_by_letters(world, &(AddressChange){ANNE, NEW, true, false}, &told), ==, SUBSCRIPTION_DONE);
+    g_assert_cmpint(change_by_letters(world, &(AddressChange){mailbox_of(ANNE), mailbox_of(NEW), true, false}, &told),
+                    ==, SUBSCRIPTION_DONE);
     g_assert_cmpuint(memberships_of(world, ANNE), ==, 0);
     g_assert_cmpuint(memberships_of(world, NEW), ==, 1);
     g_assert_cmpuint(memberships_of(world, FURTHER), ==, 1);
     g_assert_null(session_find(world->store, "session", now, NULL));
     g_assert_cmpint(fixture_verified_at(world->store, ANNE), ==, 0);
-    assert_ok(address_set_verified(world->store, FURTHER, now, &error), error);
-    g_assert_cmpint(change(world, &(AddressChange){NEW, FURTHER, true, true}, &own), ==, SUBSCRIPTION_DONE);
+    assert_ok(address_set_verified(world->store, mailbox_of(FURTHER), now, &error), error);
+    g_assert_cmpint(change(world, &(AddressChange){mailbox_of(NEW), mailbox_of(FURTHER), true, true}, &own), ==,
+                    SUBSCRIPTION_DONE);
     g_assert_true(is_member(world, FURTHER) && !is_member(world, NEW));
     g_assert_cmpuint(memberships_of(world, NEW), ==, 1);
 }
@@ -323,10 +334,12 @@ static void test_change_of_an_owner(World *world, const void *data)
     g_autofree char *told = NULL;
     add(world, VERA);
     g_autoptr(List) other = list_create(world->store, "other@example.com", &error);
-    assert_ok(other && member_add(world->store, other->list_id, ROLE_OWNER, VERA, NULL, NULL, &error), error);
+    assert_ok(other && member_add(world->store, other->list_id, ROLE_OWNER, mailbox_of(VERA), NULL, NULL, &error),
+              error);
     assert_ok(user_set_name(world->store, VERA, "Vera", &error), error);
     g_autoptr(User) before = user_find(world->store, VERA, &error);
-    g_assert_cmpint(change_by_letters(world, &(AddressChange){VERA, NEW, false, false}, &told), ==, SUBSCRIPTION_DONE);
+    g_assert_cmpint(change_by_letters(world, &(AddressChange){mailbox_of(VERA), mailbox_of(NEW), false, false}, &told),
+                    ==, SUBSCRIPTION_DONE);
     g_autoptr(User) after = user_find(world->store, VERA, &error), other_user = user_find(world->store, NEW, &error);
     g_assert_no_error(error);
     g_assert_cmpstr(after->id, ==, before->id);
@@ -346,7 +359,8 @@ static void test_owner_does_not_confirm(World *world, const void *data)
     g_auto(Subscription) made = {0};
     g_autofree char *first = NULL;
     add(world, ANNE);
-    g_assert_cmpint(change(world, &(AddressChange){ANNE, NEW, false, false}, &first), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_assert_cmpint(change(world, &(AddressChange){mailbox_of(ANNE), mailbox_of(NEW), false, false}, &first), ==,
+                    SUBSCRIPTION_ASKED_PERSON);
     world->actor.role = ACTOR_OWNER;
     g_autoptr(Work) work = world_work(world);
     g_assert_false(request_decide(work, world_waiting(world), REQUEST_CONFIRM, NULL, &made, &error));
@@ -360,9 +374,10 @@ static void test_operator_moves_roles(World *world, const void *data)
     GError *error = NULL;
     g_autofree char *told = NULL;
     add(world, ANNE);
-    assert_ok(member_add(world->store, LIST, ROLE_MODERATOR, ANNE, NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MODERATOR, mailbox_of(ANNE), NULL, NULL, &error), error);
     world->actor.role = ACTOR_OPERATOR;
-    g_assert_cmpint(change_by_letters(world, &(AddressChange){ANNE, NEW, true, false}, &told), ==, SUBSCRIPTION_DONE);
+    g_assert_cmpint(change_by_letters(world, &(AddressChange){mailbox_of(ANNE), mailbox_of(NEW), true, false}, &told),
+                    ==, SUBSCRIPTION_DONE);
     g_assert_true(has_role(world, LIST, ROLE_MODERATOR, NEW));
     g_assert_false(has_role(world, LIST, ROLE_MODERATOR, ANNE));
 }
@@ -373,18 +388,20 @@ static void test_change_of_domain_owner(World *world, const void *data)
     GError *error = NULL;
     g_autofree char *first = NULL, *none = NULL, *still = NULL;
     add(world, ANNE);
-    g_assert_cmpint(change(world, &(AddressChange){ANNE, NEW, false, false}, &first), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_assert_cmpint(change(world, &(AddressChange){mailbox_of(ANNE), mailbox_of(NEW), false, false}, &first), ==,
+                    SUBSCRIPTION_ASKED_PERSON);
     g_autoptr(User) anne = user_find(world->store, ANNE, &error);
     assert_ok(anne && domain_add_owner(world->store, "example.com", anne->id, &error), error);
     g_autofree char *token = world_token(first);
     g_assert_cmpint(world_confirm(world, token, &none), ==, SUBSCRIPTION_REFUSED);
     assert_ok(domain_clear_owners(world->store, "example.com", &error), error);
     assert_ok(user_set_server_owner(world->store, ANNE, true, &error), error);
-    g_assert_cmpint(change(world, &(AddressChange){ANNE, NEW, false, false}, &still), ==, SUBSCRIPTION_REFUSED);
+    g_assert_cmpint(change(world, &(AddressChange){mailbox_of(ANNE), mailbox_of(NEW), false, false}, &still), ==,
+                    SUBSCRIPTION_REFUSED);
     g_assert_cmpstr(none, ==, "");
     g_assert_cmpstr(still, ==, "");
     g_assert_true(is_member(world, ANNE));
-    g_assert_null(address_find(world->store, NEW, NULL));
+    g_assert_null(address_find(world->store, mailbox_of(NEW), NULL));
 }
 
 /* Check that all that follows the user follows it to the new address; a membership that is there already is not
@@ -395,14 +412,14 @@ static void test_change_by_operator(World *world, const void *data)
     g_autofree char *letters = NULL;
     add(world, ANNE);
     add(world, NEW);
-    assert_ok(user_set_preferred(world->store, ANNE, &error), error);
-    assert_ok(member_add_user(world->store, LIST, ROLE_OWNER, ANNE, &error), error);
-    AddressChange what = {ANNE, NEW, true, true};
+    assert_ok(user_set_preferred(world->store, mailbox_of(ANNE), &error), error);
+    assert_ok(member_add_user(world->store, LIST, ROLE_OWNER, mailbox_of(ANNE), &error), error);
+    AddressChange what = {mailbox_of(ANNE), mailbox_of(NEW), true, true};
     world->actor.role = ACTOR_OPERATOR;
     g_assert_cmpint(change(world, &what, &letters), ==, SUBSCRIPTION_DONE);
     g_assert_false(is_member(world, ANNE));
     g_assert_true(is_member(world, NEW));
-    g_autoptr(Member) owner = member_find(world->store, LIST, ROLE_OWNER, NEW, &error);
+    g_autoptr(Member) owner = member_find(world->store, LIST, ROLE_OWNER, mailbox_of(NEW), &error);
     g_assert_true(owner && owner->as_user);
     int64_t count;
     assert_ok(member_count(world->store, LIST, ROLE_MEMBER, &count, &error), error);
@@ -412,17 +429,20 @@ static void test_change_by_operator(World *world, const void *data)
 static void test_change_refused(World *world, const void *data)
 {
     g_autofree char *none = NULL, *bad = NULL, *own = NULL, *same = NULL, *star = NULL;
-    g_assert_cmpint(change(world, &(AddressChange){ANNE, NEW, false, false}, &none), ==, SUBSCRIPTION_NO_CHANGE);
+    g_assert_cmpint(change(world, &(AddressChange){mailbox_of(ANNE), mailbox_of(NEW), false, false}, &none), ==,
+                    SUBSCRIPTION_NO_CHANGE);
     add(world, ANNE);
-    g_assert_cmpint(change(world, &(AddressChange){ANNE, "nonsense", false, false}, &bad), ==,
+    g_assert_cmpint(change(world, &(AddressChange){mailbox_of(ANNE), mailbox_of("nonsense"), false, false}, &bad), ==,
                     SUBSCRIPTION_BAD_ADDRESS);
-    g_assert_cmpint(change(world, &(AddressChange){ANNE, "test-owner@example.com", false, false}, &own), ==,
-                    SUBSCRIPTION_OWN_ADDRESS);
-    g_assert_cmpint(change(world, &(AddressChange){ANNE, "ANNE@example.org", false, false}, &same), ==,
-                    SUBSCRIPTION_NO_CHANGE);
+    g_assert_cmpint(
+        change(world, &(AddressChange){mailbox_of(ANNE), mailbox_of("test-owner@example.com"), false, false}, &own), ==,
+        SUBSCRIPTION_OWN_ADDRESS);
+    g_assert_cmpint(
+        change(world, &(AddressChange){mailbox_of(ANNE), mailbox_of("ANNE@example.org"), false, false}, &same), ==,
+        SUBSCRIPTION_NO_CHANGE);
     /* An asterisk is a character like others: this is nobody's address. */
-    g_assert_cmpint(change(world, &(AddressChange){"*@example.org", NEW, false, false}, &star), ==,
-                    SUBSCRIPTION_NO_CHANGE);
+    g_assert_cmpint(change(world, &(AddressChange){mailbox_of("*@example.org"), mailbox_of(NEW), false, false}, &star),
+                    ==, SUBSCRIPTION_NO_CHANGE);
     g_autofree char *all = g_strconcat(none, bad, own, same, star, NULL);
     g_assert_cmpstr(all, ==, "");
 }
@@ -433,7 +453,8 @@ static void test_letters_go_to_the_stored_address(World *world, const void *data
     static const char stored[] = "j\303\266rg@example.org", typed[] = "J\303\226RG@Example.org";
     g_autofree char *asked = NULL;
     add(world, stored);
-    g_assert_cmpint(change(world, &(AddressChange){typed, NEW, false, false}, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_assert_cmpint(change(world, &(AddressChange){mailbox_of(typed), mailbox_of(NEW), false, false}, &asked), ==,
+                    SUBSCRIPTION_ASKED_PERSON);
     g_assert_nonnull(strstr(asked, "virgin <j\303\266rg@example.org>"));
     g_assert_null(strstr(asked, "virgin <J\303\226RG@"));
     GError *error = NULL;
@@ -456,7 +477,7 @@ static void test_domains_of_letters(World *world, const void *data)
         for (size_t form = 0; form < 2; form++) {
             g_auto(Subscription) made = {0};
             g_autoptr(Work) work = world_work(world);
-            const Joiner joiner = {.address = pairs[at][form],
+            const Joiner joiner = {.address = mailbox_of(pairs[at][form]),
                                    .facts = FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED};
             assert_ok(store_begin(world->store, &error), error);
             assert_ok(join_ask(work, world->list, &joiner, &made, &error), error);
@@ -475,7 +496,7 @@ static void test_addresses_of_forms(World *world, const void *data)
     for (size_t at = 0; at <= G_N_ELEMENTS(bad); at++) {
         SubscriptionResult result;
         g_autoptr(Work) work = world_work(world);
-        const Joiner joiner = {.address = at < G_N_ELEMENTS(bad) ? bad[at] : "a@b\303\274cher.example"};
+        const Joiner joiner = {.address = mailbox_of(at < G_N_ELEMENTS(bad) ? bad[at] : "a@b\303\274cher.example")};
         assert_ok(join_form_take(work, world->list, &joiner, &result, &error), error);
         g_assert_cmpint(result, ==, at < G_N_ELEMENTS(bad) ? SUBSCRIPTION_BAD_ADDRESS : SUBSCRIPTION_ASKED_PERSON);
     }

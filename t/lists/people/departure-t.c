@@ -57,12 +57,12 @@ static void open_world(World *world, const void *data)
 static void add(World *world, const char *list_id, const char *address)
 {
     GError *error = NULL;
-    assert_ok(member_add(world->store, list_id, ROLE_MEMBER, address, "Given", NULL, &error), error);
+    assert_ok(member_add(world->store, list_id, ROLE_MEMBER, mailbox_of(address), "Given", NULL, &error), error);
 }
 
 static Member *find(World *world, const char *list_id, const char *address)
 {
-    return member_find(world->store, list_id, ROLE_MEMBER, address, NULL);
+    return member_find(world->store, list_id, ROLE_MEMBER, mailbox_of(address), NULL);
 }
 
 static bool is_member(World *world, const char *list_id, const char *address)
@@ -98,7 +98,7 @@ static SubscriptionResult ask(World *world, const char *address, unsigned facts,
     GError *error = NULL;
     g_auto(Subscription) made = {0};
     g_autoptr(Work) work = world_work(world);
-    assert_ok(leave_ask(work, world->list, address, facts, &made, &error), error);
+    assert_ok(leave_ask(work, world->list, mailbox_of(address), facts, &made, &error), error);
     *letters = world_letters(world, work);
     return made.result;
 }
@@ -108,7 +108,7 @@ static SubscriptionResult complain(World *world, const char *address, char **let
     GError *error = NULL;
     g_auto(Subscription) made = {0};
     g_autoptr(Work) work = world_work(world);
-    assert_ok(leave_complained(work, world->list, address, &made, &error), error);
+    assert_ok(leave_complained(work, world->list, mailbox_of(address), &made, &error), error);
     *letters = world_letters(world, work);
     return made.result;
 }
@@ -217,7 +217,7 @@ static void test_ways(World *world, const void *data)
         wait_for(2 * DAY); /* a letter that asks goes once a day */
         world_set(world, "send_goodbye_message", goodbye ? "yes" : "no");
         add(world, LIST, ANNE);
-        assert_ok(member_set_moderation(world->store, LIST, ROLE_MEMBER, ANNE, ACTION_HOLD, &error), error);
+        assert_ok(member_set_moderation(world->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), ACTION_HOLD, &error), error);
         g_autofree char *log = leave_with_log(world, undone_ways[which].leave, &letters);
         g_assert_false(is_member(world, LIST, ANNE));
         g_assert_nonnull(strstr(log, undone_ways[which].way));
@@ -227,7 +227,7 @@ static void test_ways(World *world, const void *data)
         g_assert_cmpint(undo(world, letters), ==, SUBSCRIPTION_RESTORED);
         g_autoptr(Member) anne = find(world, LIST, ANNE);
         g_assert_cmpint(anne->moderation_action, ==, ACTION_HOLD);
-        assert_ok(member_remove(world->store, LIST, ROLE_MEMBER, ANNE, &error), error);
+        assert_ok(member_remove(world->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), &error), error);
     }
     g_assert_true(is_member(world, LIST, BOB));
 }
@@ -252,7 +252,7 @@ static void test_no_undo(World *world, const void *data)
             g_assert_nonnull(strstr(letters, "test-join@example.com"));
         } else {
             g_autoptr(Work) work = world_work(world);
-            assert_ok(roster_remove(work, LIST, ROLE_MEMBER, ANNE, &error), error);
+            assert_ok(roster_remove(work, LIST, ROLE_MEMBER, mailbox_of(ANNE), &error), error);
         }
         world->actor = (Actor){.role = ACTOR_ADDRESS, .door = DOOR_MAIL};
         g_assert_cmpint(undo(world, before), ==, SUBSCRIPTION_BAD_TOKEN);
@@ -294,7 +294,7 @@ static void test_undo_expires(World *world, const void *data)
         g_assert_cmpint(undo(world, letters), ==, late ? SUBSCRIPTION_BAD_TOKEN : SUBSCRIPTION_RESTORED);
         g_assert_true(is_member(world, LIST, ANNE) == !late);
         if (!late)
-            assert_ok(member_remove(world->store, LIST, ROLE_MEMBER, ANNE, &error), error);
+            assert_ok(member_remove(world->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), &error), error);
     }
 }
 
@@ -307,7 +307,7 @@ static void test_undo_hindered(World *world, const void *data)
     g_assert_cmpint(by_one_click(world, ANNE, &letters), ==, SUBSCRIPTION_DONE);
     add(world, LIST, ANNE);
     g_assert_cmpint(undo(world, letters), ==, SUBSCRIPTION_NO_CHANGE);
-    assert_ok(member_remove(world->store, LIST, ROLE_MEMBER, ANNE, &error), error);
+    assert_ok(member_remove(world->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), &error), error);
     {
         g_autoptr(Work) work = world_work(world);
         assert_ok(ban_address(work, world->list, ANNE, &error), error);
@@ -333,7 +333,7 @@ static void test_undo_in_words(World *world, const void *data)
     Preferences wants = preferences_unset;
     g_strlcpy(wants.preferred_language, "de", sizeof wants.preferred_language);
     add(world, LIST, ANNE);
-    assert_ok(member_set_preferences(world->store, LIST, ROLE_MEMBER, ANNE, &wants, &error), error);
+    assert_ok(member_set_preferences(world->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), &wants, &error), error);
     g_assert_cmpint(by_one_click(world, ANNE, &german), ==, SUBSCRIPTION_DONE);
     g_assert_nonnull(strstr(german, "Subject: Sie haben Test verlassen\r\n"));
     g_assert_cmpint(undo(world, german), ==, SUBSCRIPTION_RESTORED);
@@ -384,7 +384,7 @@ static void test_confirm_peek(World *world, const void *data)
         add(world, LIST, BOB);
         g_autoptr(Work) work = world_work(world);
         assert_ok(options_read(&options, "digest mime", &error), error);
-        assert_ok(options_ask(work, world->list, BOB, &options, &made, &error), error);
+        assert_ok(options_ask(work, world->list, mailbox_of(BOB), &options, &made, &error), error);
         asked = world_letters(world, work);
         g_autofree char *sets = world_token(asked);
         g_assert_cmpint(peek(world, world->list, sets, &view), ==, CONFIRM_REQUEST);
@@ -426,7 +426,7 @@ static void test_leave_peek(World *world, const void *data)
         assert_ok(leave_peek(work, "nonsense", &forged, &error), error);
         g_assert_true(!forged.list_id && !forged.address);
         if (at == 1)
-            assert_ok(member_remove(world->store, LIST, ROLE_MEMBER, ANNE, &error), error);
+            assert_ok(member_remove(world->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), &error), error);
     }
 }
 

@@ -31,7 +31,7 @@ static void open_both(World *world, const void *data)
     world_open(world, data);
     list_free(list_create(world->store, "other@example.com", &error));
     g_assert_no_error(error);
-    assert_ok(member_add(world->store, OTHER, ROLE_OWNER, OTTO, NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, OTHER, ROLE_OWNER, mailbox_of(OTTO), NULL, NULL, &error), error);
 }
 
 static void make_token(TokenText token)
@@ -71,7 +71,7 @@ static int64_t ask(World *world, const char *list, const char *address, PendingW
     GError *error = NULL;
     Pending request = {.kind = PENDING_JOIN,
                        .list_id = (char *)list,
-                       .address = (char *)address,
+                       .address = mailbox_of(address),
                        .waits_for = waits_for,
                        .made_at = clock_now(),
                        .asked_at = clock_now(),

@@ -72,7 +72,7 @@ static SubscriptionResult post(Flood *flood, unsigned list, const char *address,
     g_auto(Subscription) made = {0};
     flood->world.actor.host = host;
     const List *asked = flood->lists->pdata[list];
-    const Joiner joiner = {.address = address};
+    const Joiner joiner = {.address = mailbox_of(address)};
     SubscriptionResult taken = SUBSCRIPTION_ASKED_PERSON;
     g_autoptr(Work) form = world_work(&flood->world), work = world_work(&flood->world);
     if (flood->world.actor.door == DOOR_PAGE) {
@@ -227,9 +227,11 @@ static void test_members(Flood *flood, const void *data)
         for (unsigned at = 0; at < LISTS; at++) {
             const List *list = flood->lists->pdata[at];
             g_auto(Subscription) made = {0};
-            assert_ok(member_add(world->store, list->list_id, ROLE_MEMBER, members[who], NULL, NULL, &error), error);
+            assert_ok(
+                member_add(world->store, list->list_id, ROLE_MEMBER, mailbox_of(members[who]), NULL, NULL, &error),
+                error);
             g_autoptr(Work) work = world_work(world);
-            assert_ok(leave_ask(work, list, members[who], 0, &made, &error), error);
+            assert_ok(leave_ask(work, list, mailbox_of(members[who]), 0, &made, &error), error);
             g_assert_cmpint(made.result, ==, at < 2 ? SUBSCRIPTION_ASKED_PERSON : SUBSCRIPTION_LIMITED);
             g_assert_cmpuint(work_entries(work), ==, at < 2);
         }
@@ -244,7 +246,8 @@ static void test_store_fails(Flood *flood, const void *data)
     assert_ok(query_all(flood->world.store, &error, NULL, "ALTER TABLE account RENAME TO away", NULL, 0), error);
     g_autoptr(Work) work = world_work(&flood->world);
     assert_ok(work_begin(work, &error), error);
-    g_assert_false(join_form_take(work, flood->lists->pdata[0], &(Joiner){.address = "a@example.org"}, &taken, &error));
+    g_assert_false(join_form_take(work, flood->lists->pdata[0], &(Joiner){.address = mailbox_of("a@example.org")},
+                                  &taken, &error));
     assert_failed(FAIL_LATER, error);
     work_cancel(work);
 }

@@ -26,7 +26,7 @@
 
 static Member *member_of(World *world, const char *address)
 {
-    return member_find(world->store, LIST, ROLE_MEMBER, address, NULL);
+    return member_find(world->store, LIST, ROLE_MEMBER, mailbox_of(address), NULL);
 }
 
 static bool is_member(World *world, const char *address)
@@ -48,7 +48,7 @@ static SubscriptionResult join_as(World *world, const Joiner *joiner, char **let
 static void add(World *world, const char *address)
 {
     GError *error = NULL;
-    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, address, "Anne", NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of(address), "Anne", NULL, &error), error);
 }
 
 /* ---- joining ---- */
@@ -61,7 +61,7 @@ static void test_invitation(World *world, const void *data)
         g_autofree char *address = g_strdup_printf("p%zu@example.org", at);
         g_autofree char *letters = NULL, *again = NULL, *welcome = NULL;
         world_set(world, "subscription_policy", policies[at]);
-        Joiner joiner = {.address = address, .facts = FACT_VERIFIED | FACT_APPROVED | FACT_INVITED};
+        Joiner joiner = {.address = mailbox_of(address), .facts = FACT_VERIFIED | FACT_APPROVED | FACT_INVITED};
         g_assert_cmpint(join_as(world, &joiner, &letters), ==, SUBSCRIPTION_ASKED_PERSON);
         g_assert_nonnull(strstr(letters, "You are invited to join"));
         g_assert_false(is_member(world, address));
@@ -78,8 +78,8 @@ static void test_invited_while_asking(World *world, const void *data)
 {
     g_autofree char *letters = NULL, *none = NULL, *welcome = NULL;
     world_set(world, "subscription_policy", "confirm_then_moderate");
-    g_assert_cmpint(join_as(world, &(Joiner){.address = ANNE}, &letters), ==, SUBSCRIPTION_ASKED_PERSON);
-    Joiner invited = {.address = ANNE, .facts = FACT_APPROVED | FACT_INVITED};
+    g_assert_cmpint(join_as(world, &(Joiner){.address = mailbox_of(ANNE)}, &letters), ==, SUBSCRIPTION_ASKED_PERSON);
+    Joiner invited = {.address = mailbox_of(ANNE), .facts = FACT_APPROVED | FACT_INVITED};
     g_assert_cmpint(join_as(world, &invited, &none), ==, SUBSCRIPTION_PERSON_WAITS);
     g_autofree char *token = world_token(letters);
     g_assert_cmpint(world_confirm(world, token, &welcome), ==, SUBSCRIPTION_DONE);
@@ -93,7 +93,7 @@ static void test_wishes(World *world, const void *data)
     Preferences wants = preferences_unset;
     wants.delivery_mode = MODE_MIME_DIGESTS;
     wants.delivery_status = DELIVERY_BY_USER;
-    Joiner joiner = {.address = ANNE, .wants = &wants, .welcome = WELCOME_NO};
+    Joiner joiner = {.address = mailbox_of(ANNE), .wants = &wants, .welcome = WELCOME_NO};
     g_assert_cmpint(join_as(world, &joiner, &letters), ==, SUBSCRIPTION_ASKED_PERSON);
     g_autofree char *token = world_token(letters);
     g_assert_cmpint(world_confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
@@ -108,8 +108,9 @@ static void test_as_user(World *world, const void *data)
     GError *error = NULL;
     char id[STORE_ID_SIZE];
     g_autofree char *letters = NULL, *again = NULL;
-    assert_ok(user_create(world->store, ANNE, "Anne", id, &error), error);
-    Joiner joiner = {.address = ANNE, .as_user = true, .facts = FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED};
+    assert_ok(user_create(world->store, mailbox_of(ANNE), "Anne", id, &error), error);
+    Joiner joiner = {
+        .address = mailbox_of(ANNE), .as_user = true, .facts = FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED};
     g_assert_cmpint(join_as(world, &joiner, &letters), ==, SUBSCRIPTION_DONE);
     g_autoptr(Member) member = member_of(world, ANNE);
     g_assert_true(member->as_user);
@@ -124,8 +125,8 @@ static void test_operator_confirms(World *world, const void *data)
     g_auto(Subscription) made = {0};
     g_autofree char *letters = NULL, *asked = NULL;
     world_set(world, "subscription_policy", "confirm_then_moderate");
-    g_assert_cmpint(join_as(world, &(Joiner){.address = ANNE}, &letters), ==, SUBSCRIPTION_ASKED_PERSON);
-    Pending like = {.kind = PENDING_JOIN, .list_id = (char *)LIST, .address = (char *)ANNE}, *found;
+    g_assert_cmpint(join_as(world, &(Joiner){.address = mailbox_of(ANNE)}, &letters), ==, SUBSCRIPTION_ASKED_PERSON);
+    Pending like = {.kind = PENDING_JOIN, .list_id = (char *)LIST, .address = mailbox_of(ANNE)}, *found;
     assert_ok(pending_find_like(world->store, &like, clock_now(), &found, &error), error);
     g_autoptr(Pending) request = found;
     g_autoptr(Work) stranger = world_work(world);
@@ -198,7 +199,7 @@ static SubscriptionResult set(World *world, const char *address, const char *wor
     g_autoptr(Work) work = world_work(world);
     assert_ok(options_read(&options, words, &error), error);
     options.facts = facts;
-    assert_ok(options_ask(work, world->list, address, &options, &made, &error), error);
+    assert_ok(options_ask(work, world->list, mailbox_of(address), &options, &made, &error), error);
     *letters = world_letters(world, work);
     return made.result;
 }
@@ -245,7 +246,7 @@ static void test_set_stopped(World *world, const void *data)
     g_autoptr(Member) member = member_of(world, ANNE);
     Preferences own = member->own;
     own.delivery_status = DELIVERY_BY_MODERATOR;
-    assert_ok(member_set_preferences(world->store, LIST, ROLE_MEMBER, ANNE, &own, &error), error);
+    assert_ok(member_set_preferences(world->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), &own, &error), error);
     static const struct {
         const char *wish;
         SubscriptionResult result;
@@ -263,7 +264,7 @@ static void test_set_stopped(World *world, const void *data)
     world->actor.role = ACTOR_OWNER;
     g_autoptr(Work) work = world_work(world);
     assert_ok(options_read(&options, "delivery on", &error), error);
-    assert_ok(options_set(work, world->list, ROLE_MEMBER, ANNE, &options, &error), error);
+    assert_ok(options_set(work, world->list, ROLE_MEMBER, mailbox_of(ANNE), &options, &error), error);
     g_autoptr(Member) lifted = member_of(world, ANNE);
     g_assert_cmpint(lifted->own.delivery_status, ==, DELIVERY_ENABLED);
     g_assert_cmpint(lifted->own.acknowledge_posts, ==, 1);
@@ -344,7 +345,7 @@ static bool add_in_role(World *world, Role role, const char *address)
     g_autoptr(GError) error = NULL;
     g_autoptr(Work) work = world_work(world);
     assert_ok(store_begin(world->store, &error), error);
-    bool added = roster_add(work, LIST, &(RosterEntry){.role = role, .address = address}, &error);
+    bool added = roster_add(work, LIST, &(RosterEntry){.role = role, .address = mailbox_of(address)}, &error);
     if (!added) {
         g_assert_error(error, FAIL, FAIL_NEVER);
         g_assert_nonnull(strstr(error->message, "is an address of the list"));
@@ -416,8 +417,10 @@ static SubscriptionResult join_by(World *world, ActorDoor door, const char *addr
     world->actor.door = door;
     g_autoptr(Work) work = world_work(world);
     assert_ok(store_begin(world->store, &error), error);
-    assert_ok(join_ask(work, world->list, &(Joiner){.address = address, .facts = FACT_CONFIRMED | FACT_APPROVED}, &made,
-                       &error), error);
+    assert_ok(join_ask(work, world->list,
+                       &(Joiner){.address = mailbox_of(address), .facts = FACT_CONFIRMED | FACT_APPROVED}, &made,
+                       &error),
+              error);
     store_rollback(world->store);
     return made.result;
 }
@@ -435,18 +438,19 @@ static void test_who_may_have_one(World *world, const void *data)
     g_assert_cmpint(join_by(world, DOOR_MAIL, "anne@example.com"), ==, SUBSCRIPTION_DONE);
     world->actor.door = DOOR_MAIL;
     g_autoptr(Work) work = world_work(world);
-    g_assert_false(people_create(work, "other@example.com", &(PersonChange){.server_owner = -1}, id, &error));
+    g_assert_false(
+        people_create(work, mailbox_of("other@example.com"), &(PersonChange){.server_owner = -1}, id, &error));
     g_assert_error(error, FAIL, FAIL_NEVER);
     g_clear_error(&error);
-    assert_ok(people_create(work, ANNE, &(PersonChange){.server_owner = -1}, id, &error), error);
-    g_assert_false(people_link(work, id, "books-owner@b\303\274cher.example", NULL, false, &error));
+    assert_ok(people_create(work, mailbox_of(ANNE), &(PersonChange){.server_owner = -1}, id, &error), error);
+    g_assert_false(people_link(work, id, mailbox_of("books-owner@b\303\274cher.example"), NULL, false, &error));
     g_assert_error(error, FAIL, FAIL_NEVER);
     g_clear_error(&error);
-    assert_ok(address_add(world->store, "other@alias.example", NULL, &error), error);
-    g_assert_false(people_assign(work, "other@alias.example", id, NULL, id, &error));
+    assert_ok(address_add(world->store, mailbox_of("other@alias.example"), NULL, &error), error);
+    g_assert_false(people_assign(work, mailbox_of("other@alias.example"), id, NULL, id, &error));
     g_assert_error(error, FAIL, FAIL_NEVER);
     g_clear_error(&error);
-    g_assert_false(people_prefer(work, id, "other@alias.example", &error));
+    g_assert_false(people_prefer(work, id, mailbox_of("other@alias.example"), &error));
     g_assert_error(error, FAIL, FAIL_NEVER);
 }
 
@@ -478,8 +482,9 @@ static void test_runners_before_lists(World *world, const void *data)
     assert_ok(domain_set_alias(world->store, "example.com", "old.example", &error), error);
     g_autoptr(List) other = list_create(world->store, "other@other.example", &error);
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
-        assert_ok(member_add(world->store, other->list_id, cases[at].role, cases[at].address, NULL, NULL, &error),
-                  error);
+        assert_ok(
+            member_add(world->store, other->list_id, cases[at].role, mailbox_of(cases[at].address), NULL, NULL, &error),
+            error);
         for (unsigned act = 0; act < 3; act++) {
             bool refused = act < 2 ? cases[at].list : cases[at].alias;
             g_autoptr(Work) work = world_work(world);
@@ -497,7 +502,8 @@ static void test_runners_before_lists(World *world, const void *data)
             }
             work_cancel(work);
         }
-        assert_ok(member_remove(world->store, other->list_id, cases[at].role, cases[at].address, &error), error);
+        assert_ok(member_remove(world->store, other->list_id, cases[at].role, mailbox_of(cases[at].address), &error),
+                  error);
     }
 }
 
@@ -529,8 +535,8 @@ static void test_addresses_kept_from_before(World *world, const void *data)
     for (size_t at = 0; at < G_N_ELEMENTS(kept); at++) {
         bool valid = false;
         g_auto(Subscription) left = {0}, joined = {0};
-        g_autofree char *folded = email_folded(kept[at]);
-        assert_ok(member_add(world->store, LIST, ROLE_MEMBER, ANNE, NULL, NULL, &error), error);
+        g_autofree char *folded = mailbox_folded(kept[at]);
+        assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), NULL, NULL, &error), error);
         assert_ok(query_run(world->store, &error, NULL, "UPDATE address SET email = $1, folded = $2 WHERE email = $3",
                             TEXT(kept[at]), TEXT(folded), TEXT(ANNE)), error);
         assert_ok(query_run(world->store, &error, NULL, "UPDATE member SET email = $1, folded = $2 WHERE email = $3",
@@ -538,16 +544,16 @@ static void test_addresses_kept_from_before(World *world, const void *data)
         g_autoptr(Work) work = world_work(world);
         assert_ok(sign_in_take(work, kept[at], &valid, &error), error);
         g_assert_true(valid);
-        assert_ok(member_add(world->store, LIST, ROLE_MODERATOR, kept[at], NULL, NULL, &error), error);
+        assert_ok(member_add(world->store, LIST, ROLE_MODERATOR, mailbox_of(kept[at]), NULL, NULL, &error), error);
         if (at == 0) {
-            assert_ok(leave_ask(work, world->list, kept[at], FACT_CONFIRMED, &left, &error), error);
+            assert_ok(leave_ask(work, world->list, mailbox_of(kept[at]), FACT_CONFIRMED, &left, &error), error);
         } else {
             g_autofree char *token = verp_token(world->keys, VERP_UNSUBSCRIBE, LIST, kept[at], work_now(work));
             assert_ok(leave_token(work, token, LEAVE_BY_PAGE, &left, &error), error);
         }
         g_assert_cmpint(left.result, ==, SUBSCRIPTION_DONE);
         g_assert_cmpstr(left.address, ==, kept[at]);
-        const Joiner other = {.address = at == 0 ? "c\342\200\213@example.org" : "o\314\201@example.org"};
+        const Joiner other = {.address = mailbox_of(at == 0 ? "c\342\200\213@example.org" : "o\314\201@example.org")};
         assert_ok(join_ask(work, world->list, &other, &joined, &error), error);
         g_assert_cmpint(joined.result, ==, SUBSCRIPTION_BAD_ADDRESS);
     }

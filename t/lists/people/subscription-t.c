@@ -19,7 +19,8 @@ static SubscriptionResult join(World *world, const char *address, char **letters
     GError *error = NULL;
     g_auto(Subscription) made = {0};
     g_autoptr(Work) work = world_work(world);
-    assert_ok(join_ask(work, world->list, &(Joiner){.address = address, .name = "Anne"}, &made, &error), error);
+    assert_ok(join_ask(work, world->list, &(Joiner){.address = mailbox_of(address), .name = "Anne"}, &made, &error),
+              error);
     *letters = world_letters(world, work);
     return made.result;
 }
@@ -29,7 +30,7 @@ static SubscriptionResult leave(World *world, const char *address, char **letter
     GError *error = NULL;
     g_auto(Subscription) made = {0};
     g_autoptr(Work) work = world_work(world);
-    assert_ok(leave_ask(work, world->list, address, 0, &made, &error), error);
+    assert_ok(leave_ask(work, world->list, mailbox_of(address), 0, &made, &error), error);
     *letters = world_letters(world, work);
     return made.result;
 }
@@ -87,14 +88,14 @@ static void test_verified_since(World *world, const void *data)
 {
     char id[STORE_ID_SIZE];
     g_autofree char *asked = NULL, *waits = NULL, *done = NULL;
-    g_assert_true(user_create(world->store, ANNE, NULL, id, NULL));
+    g_assert_true(user_create(world->store, mailbox_of(ANNE), NULL, id, NULL));
     world_set(world, "subscription_policy", "confirm_then_moderate");
     g_assert_cmpint(join(world, ANNE, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
     g_assert_cmpint(fixture_verified_at(world->store, ANNE), ==, 0);
     g_autofree char *token = world_token(asked);
     g_assert_cmpint(world_confirm(world, token, &waits), ==, SUBSCRIPTION_ASKED_MODERATOR);
     g_assert_cmpint(fixture_verified_at(world->store, ANNE), >, 0);
-    g_assert_true(address_set_verified(world->store, ANNE, 12345, NULL));
+    g_assert_true(address_set_verified(world->store, mailbox_of(ANNE), 12345, NULL));
     g_assert_cmpint(decide(world, world_waiting(world), REQUEST_ACCEPT, &done), ==, SUBSCRIPTION_DONE);
     g_assert_cmpint(fixture_verified_at(world->store, ANNE), ==, 12345);
 }
@@ -209,7 +210,7 @@ static void test_leave(World *world, const void *data)
 {
     GError *error = NULL;
     g_autofree char *asked = NULL, *again = NULL, *stranger = NULL, *done = NULL;
-    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, ANNE, NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), NULL, NULL, &error), error);
     world_set(world, "admin_notify_mchanges", "yes");
     g_assert_cmpint(leave(world, "bob@example.org", &stranger), ==, SUBSCRIPTION_NO_CHANGE);
     g_assert_cmpint(leave(world, ANNE, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
@@ -253,9 +254,10 @@ static void test_names_in_letters(World *world, const void *data)
         g_autofree char *own = g_strdup_printf("to the person: (%s)", own_names[at]);
         g_auto(Subscription) made = {0};
         const char *address = addresses[at], *there = own_names[at];
-        assert_ok(member_add(world->store, "other.example.com", ROLE_MEMBER, address, there, NULL, &error), error);
+        assert_ok(member_add(world->store, "other.example.com", ROLE_MEMBER, mailbox_of(address), there, NULL, &error),
+                  error);
         g_autoptr(Work) work = world_work(world);
-        const Joiner joiner = {.address = addresses[at], .name = names[at]};
+        const Joiner joiner = {.address = mailbox_of(addresses[at]), .name = names[at]};
         assert_ok(join_ask(work, world->list, &joiner, &made, &error), error);
         asked = world_letters(world, work);
         g_autofree char *token = world_token(asked);
@@ -292,7 +294,7 @@ static void test_signed_leave(World *world, const void *data)
         g_autoptr(GString) address = g_string_new(NULL);
         g_autoptr(Work) work = world_work(world);
         g_autoptr(Hashed) hashed = hashed_new(world->store);
-        assert_ok(member_add(world->store, LIST, ROLE_MEMBER, members[at], NULL, NULL, &error), error);
+        assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of(members[at]), NULL, NULL, &error), error);
         g_assert_true(verp_make(world->keys, VERP_UNSUBSCRIBE, &list, members[at], clock_now(), address));
         g_autofree char *detail = g_strndup(strchr(address->str, '+') + 1, strcspn(strchr(address->str, '+') + 1, "@"));
         g_autofree char *wrong = g_strdup(detail);
@@ -303,7 +305,7 @@ static void test_signed_leave(World *world, const void *data)
         assert_ok(leave_signed(work, world->list, hashed, detail, &made, &error), error);
         g_assert_cmpint(made.result, ==, SUBSCRIPTION_DONE);
         g_assert_false(world_is_member(world, members[at]));
-        assert_ok(member_add(world->store, LIST, ROLE_MEMBER, members[at], NULL, NULL, &error), error);
+        assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of(members[at]), NULL, NULL, &error), error);
         g_autofree char *token = verp_token(world->keys, VERP_UNSUBSCRIBE, LIST, members[at], clock_now());
         assert_ok(leave_token(work, token, LEAVE_BY_ONE_CLICK, &link, &error), error);
         g_assert_cmpint(link.result, ==, SUBSCRIPTION_DONE);
@@ -367,7 +369,7 @@ static void test_host_limit(World *world, const void *data)
     GError *error = NULL;
     world->site.letters_per_host = 2;
     world->actor.host = "2001:db8::1";
-    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, ANNE, NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), NULL, NULL, &error), error);
     for (int at = 0; at < 4; at++) {
         g_autofree char *stranger = g_strdup_printf("stranger%d@example.net", at), *letters = NULL;
         g_autofree char *host = g_strdup_printf("2001:db8::%d", at);
@@ -392,7 +394,7 @@ static void test_long_name(World *world, const void *data)
     g_assert_no_error(error);
     g_auto(Subscription) made = {0};
     g_autoptr(Work) work = world_work(world);
-    assert_ok(join_ask(work, list, &(Joiner){.address = ANNE}, &made, &error), error);
+    assert_ok(join_ask(work, list, &(Joiner){.address = mailbox_of(ANNE)}, &made, &error), error);
     g_autofree char *letters = world_letters(world, work), *token = world_token(letters);
     g_autofree char *mark = g_strdup_printf("(confirm %s)", token);
     g_auto(GStrv) unfolded = g_strsplit(letters, "\r\n ", -1);
@@ -433,8 +435,9 @@ static void test_on_and_off_by_rest(World *world, const void *data)
         GError *error = NULL;
         g_auto(Subscription) on = {0}, off = {0};
         g_autoptr(Work) work = world_work(world);
-        assert_ok(join_ask(work, world->list, &(Joiner){.address = ANNE, .facts = sure}, &on, &error), error);
-        assert_ok(leave_ask(work, world->list, ANNE, sure, &off, &error), error);
+        assert_ok(join_ask(work, world->list, &(Joiner){.address = mailbox_of(ANNE), .facts = sure}, &on, &error),
+                  error);
+        assert_ok(leave_ask(work, world->list, mailbox_of(ANNE), sure, &off, &error), error);
         g_assert_true(on.result == SUBSCRIPTION_DONE && off.result == SUBSCRIPTION_DONE);
         g_autofree char *letters = world_letters(world, work);
         g_string_append(all, letters);
@@ -449,7 +452,7 @@ static void test_vouched(World *world, const void *data)
     g_auto(Subscription) made = {0};
     world->actor = (Actor){.role = ACTOR_OWNER, .door = DOOR_REST};
     g_autoptr(Work) work = world_work(world);
-    const Joiner joiner = {.address = ANNE, .facts = FACT_VERIFIED | FACT_APPROVED | FACT_VOUCHED};
+    const Joiner joiner = {.address = mailbox_of(ANNE), .facts = FACT_VERIFIED | FACT_APPROVED | FACT_VOUCHED};
     assert_ok(join_ask(work, world->list, &joiner, &made, &error), error);
     g_assert_cmpint(made.result, ==, SUBSCRIPTION_ASKED_PERSON);
     g_assert_cmpint(fixture_verified_at(world->store, ANNE), ==, 0);
@@ -466,7 +469,7 @@ static void test_wishes(World *world, const void *data)
     for (unsigned facts = 0; facts <= FACT_VERIFIED; facts += FACT_VERIFIED) {
         g_auto(Subscription) made = {0};
         g_autoptr(Work) work = world_work(world);
-        const Joiner joiner = {.address = ANNE, .wishes = true, .facts = facts};
+        const Joiner joiner = {.address = mailbox_of(ANNE), .wishes = true, .facts = facts};
         assert_ok(join_ask(work, world->list, &joiner, &made, &error), error);
         g_assert_cmpint(made.result, ==, facts ? SUBSCRIPTION_DONE : SUBSCRIPTION_ASKED_PERSON);
         g_assert_true(world_is_member(world, ANNE) == (facts != 0));
@@ -553,7 +556,7 @@ static void test_who_asked(World *world, const void *data)
     GError *error = NULL;
     g_auto(Subscription) made = {0};
     g_autoptr(Work) work = world_work(world);
-    const Joiner approved = {.address = "fred@example.org", .facts = FACT_APPROVED};
+    const Joiner approved = {.address = mailbox_of("fred@example.org"), .facts = FACT_APPROVED};
     assert_ok(join_ask(work, world->list, &approved, &made, &error), error);
     g_autofree char *accepted = world_letters(world, work);
     g_assert_nonnull(strstr(accepted, "The moderators of the list have agreed to it, at 2"));
@@ -570,7 +573,7 @@ static void test_forged_leaves(World *world, const void *data)
     const List *const lists[] = {world->list, second};
     if (!fixture_is_sqlite())
         return;
-    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, member, NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of(member), NULL, NULL, &error), error);
     for (int at = 0; at < 100; at++) {
         g_auto(Subscription) made = {0};
         g_autofree char *forged = g_strdup_printf("=%c%caaaaaacxk7u2m4qzpa", 'a' + at / 26, 'a' + at % 26);
@@ -623,7 +626,7 @@ static void test_every_list(World *world, const void *data)
         world->actor.host = at == 19 ? "198.51.100.1" : "192.0.2.7";
         world->actor.address = at == 18 ? "bob@example.org" : ANNE;
         g_autoptr(Work) work = world_work(world);
-        assert_ok(join_ask(work, list, &(Joiner){.address = world->actor.address}, &made, &error), error);
+        assert_ok(join_ask(work, list, &(Joiner){.address = mailbox_of(world->actor.address)}, &made, &error), error);
         if (at < 18)
             letters += made.result == SUBSCRIPTION_ASKED_PERSON;
         else

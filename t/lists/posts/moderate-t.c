@@ -180,7 +180,8 @@ static void test_ids(World *world, const void *data)
     GError *error = NULL;
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     int64_t number = hold(world, "sue@example.org");
-    assert_ok(member_add(world->store, LIST, ROLE_MODERATOR, "mark@example.net", NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MODERATOR, mailbox_of("mark@example.net"), NULL, NULL, &error),
+              error);
     for (int times = 0; times < 2; times++) {
         g_autoptr(Work) work = world_work(world);
         g_autoptr(Held) held = held_find(world->store, number, &error);
@@ -221,7 +222,7 @@ static void test_allow_and_reject(World *world, const void *data)
     int64_t number = hold(world, "sue@example.org");
     g_autofree char *letters = tell(world, number), *token = token_in(letters);
     g_autofree char *done = answer(world, token, "allow\r\n", &known);
-    g_autoptr(Member) sue = member_find(world->store, LIST, ROLE_NONMEMBER, "sue@example.org", NULL);
+    g_autoptr(Member) sue = member_find(world->store, LIST, ROLE_NONMEMBER, mailbox_of("sue@example.org"), NULL);
     g_assert_nonnull(sue);
     g_assert_cmpint(sue->moderation_action, ==, ACTION_DEFER);
     world->site.held_notice_interval = 0;
@@ -240,7 +241,7 @@ static void test_former_moderator(World *world, const void *data)
     GError *error = NULL;
     int64_t number = hold(world, "sue@example.org");
     g_autofree char *letters = tell(world, number), *token = token_in(letters);
-    assert_ok(member_remove(world->store, LIST, ROLE_OWNER, OLGA, &error), error);
+    assert_ok(member_remove(world->store, LIST, ROLE_OWNER, mailbox_of(OLGA), &error), error);
     g_autofree char *done = answer(world, token, "accept\r\n", &known);
     g_assert_true(known && is_held(world, number));
 }
@@ -305,10 +306,12 @@ static int64_t ask(World *world, const char *address, char **letters)
 {
     GError *error = NULL;
     g_auto(Subscription) made = {0};
-    Pending like = {.kind = PENDING_JOIN, .list_id = (char *)LIST, .address = (char *)address}, *found;
+    Pending like = {.kind = PENDING_JOIN, .list_id = (char *)LIST, .address = mailbox_of(address)}, *found;
     g_autoptr(Work) work = world_work(world);
     world_set(world, "subscription_policy", "moderate");
-    assert_ok(join_ask(work, world->list, &(Joiner){.address = address, .facts = FACT_VERIFIED}, &made, &error), error);
+    assert_ok(
+        join_ask(work, world->list, &(Joiner){.address = mailbox_of(address), .facts = FACT_VERIFIED}, &made, &error),
+        error);
     g_assert_cmpint(made.result, ==, SUBSCRIPTION_ASKED_MODERATOR);
     *letters = world_letters(world, work);
     assert_ok(pending_find_like(world->store, &like, clock_now(), &found, &error), error);

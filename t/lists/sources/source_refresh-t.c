@@ -114,7 +114,7 @@ static int64_t members(World *world, const char *list_id)
 
 static bool is_member(World *world, const char *list_id, const char *address)
 {
-    g_autoptr(Member) member = member_find(world->store, list_id, ROLE_MEMBER, address, NULL);
+    g_autoptr(Member) member = member_find(world->store, list_id, ROLE_MEMBER, mailbox_of(address), NULL);
     return member != NULL;
 }
 
@@ -180,7 +180,7 @@ static void test_kept_out(World *world, const void *data)
     g_assert_false(is_member(world, LIST, CAROL));
     g_assert_true(is_member(world, OTHER, ANNE) && is_member(world, OTHER, CAROL));
     g_assert_false(is_member(world, OTHER, BOB));
-    assert_ok(member_remove(world->store, LIST, ROLE_MEMBER, ANNE, &error), error);
+    assert_ok(member_remove(world->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), &error), error);
     refresh_well(world, source, &(Given){both, .count = 3});
     refresh_well(world, second, &(Given){anne, .count = 1});
     refresh_well(world, other, &(Given){both, .count = 3});
@@ -195,7 +195,7 @@ static void test_others_stay(World *world, const void *data)
     (void)data;
     GError *error = NULL;
     static const char *const both[] = {ANNE, BOB, NULL}, *const bob[] = {BOB, NULL};
-    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, ANNE, NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), NULL, NULL, &error), error);
     g_autoptr(MemberSource) source = add_source(world, LIST, "staff"), second = add_source(world, LIST, "more");
     refresh_well(world, source, &(Given){both, .count = 2});
     refresh_well(world, second, &(Given){bob, .count = 1});

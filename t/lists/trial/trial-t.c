@@ -117,7 +117,8 @@ static void make_lists(World *world)
     g_assert_no_error(error);
     for (size_t at = 0; at < 2; at++) {
         const char *list = at == 0 ? LIST : OTHER;
-        assert_ok(member_add(world->store, list, ROLE_MEMBER, "anne@example.org", NULL, NULL, &error), error);
+        assert_ok(member_add(world->store, list, ROLE_MEMBER, mailbox_of("anne@example.org"), NULL, NULL, &error),
+                  error);
         assert_ok(list_set(world->store, list, "require_explicit_destination", "no", &error), error);
     }
 }

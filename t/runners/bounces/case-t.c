@@ -11,6 +11,7 @@
 #include "store/lists/list_log.h"
 #include "store/people/bounce.h"
 #include "store/secret.h"
+#include "t/mailbox.h"
 #include "t/runners/listframe.h"
 
 #define WEEK (7 * 86400 * CLOCK_SECOND)
@@ -27,8 +28,8 @@ static void set_up(ListFrame *frame, gconstpointer data)
     g_autofree char *config = g_strconcat("[bounces]\nprobes = no\n", data ? (const char *)data : limits, NULL);
     list_frame_open(frame, bounces_main, config);
     for (size_t at = 0; at < G_N_ELEMENTS(names); at++) {
-        g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, names[at], NULL, NULL, NULL));
-        g_assert_true(member_add(frame->store, OTHER, ROLE_MEMBER, names[at], NULL, NULL, NULL));
+        g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, mailbox_of(names[at]), NULL, NULL, NULL));
+        g_assert_true(member_add(frame->store, OTHER, ROLE_MEMBER, mailbox_of(names[at]), NULL, NULL, NULL));
     }
 }
 
@@ -60,7 +61,7 @@ static Entry *report(ListFrame *frame, const char *list_id, const char *detail, 
 
 static void read_score(ListFrame *frame, const char *list_id, const char *address, BounceScore *score)
 {
-    g_autoptr(Member) member = member_find(frame->store, list_id, ROLE_MEMBER, address, &frame->error);
+    g_autoptr(Member) member = member_find(frame->store, list_id, ROLE_MEMBER, mailbox_of(address), &frame->error);
     g_assert_no_error(frame->error);
     g_assert_true(bounce_score_read(frame->store, member->id, score, &frame->error));
 }
@@ -108,7 +109,7 @@ static void test_brake_of_one_domain(ListFrame *frame, gconstpointer data)
 {
     for (int at = 0; at < 68; at++) {
         g_autofree char *address = g_strdup_printf("m%d@%s", at, at < 8 ? "gone.example" : "well.example");
-        g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, address, NULL, NULL, NULL));
+        g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, mailbox_of(address), NULL, NULL, NULL));
     }
     refuse(frame, names[3]);
     for (int at = 0; at < 5; at++) {
@@ -133,7 +134,7 @@ static void test_forged_reports(ListFrame *frame, gconstpointer data)
 {
     for (int at = 0; at < 8; at++) {
         g_autofree char *address = g_strdup_printf("m%d@gone.example", at);
-        g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, address, NULL, NULL, NULL));
+        g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, mailbox_of(address), NULL, NULL, NULL));
         const char *const failed[] = {address};
         list_frame_run(frame, report(frame, LIST, NULL, failed, 1));
         g_assert_cmpint(points(frame, address), ==, SCORE_POINT);
@@ -179,7 +180,7 @@ static void test_taken_back_in_portions(ListFrame *frame, gconstpointer data)
     g_assert_true(store_begin(frame->store, &frame->error));
     for (int at = 0; at < MANY; at++) {
         g_autofree char *address = g_strdup_printf("m%d@gone.example", at);
-        g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, address, NULL, NULL, NULL));
+        g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, mailbox_of(address), NULL, NULL, NULL));
     }
     g_assert_true(store_commit(frame->store, &frame->error));
     for (int at = 0; at < 1250; at += 250)
@@ -322,7 +323,7 @@ static void set_status(ListFrame *frame, const char *address, DeliveryStatus sta
 {
     Preferences own = preferences_unset;
     own.delivery_status = status;
-    g_assert_true(member_set_preferences(frame->store, LIST, ROLE_MEMBER, address, &own, &frame->error));
+    g_assert_true(member_set_preferences(frame->store, LIST, ROLE_MEMBER, mailbox_of(address), &own, &frame->error));
 }
 
 /* The member gets no mail any more, and something is due now. */
@@ -359,7 +360,7 @@ static void test_due_of_a_clock_ahead(ListFrame *frame, gconstpointer data)
 
 static bool is_member(ListFrame *frame, const char *list_id, const char *address)
 {
-    g_autoptr(Member) member = member_find(frame->store, list_id, ROLE_MEMBER, address, NULL);
+    g_autoptr(Member) member = member_find(frame->store, list_id, ROLE_MEMBER, mailbox_of(address), NULL);
     return member != NULL;
 }
 
@@ -436,7 +437,7 @@ static void test_unreachable(ListFrame *frame, gconstpointer data)
 {
     static const char *const olga = "olga@example.net", *const capital = "Olga@example.NET";
     static const char *const paul = "paul@example.net";
-    g_assert_true(member_add(frame->store, OTHER, ROLE_MODERATOR, olga, NULL, NULL, NULL));
+    g_assert_true(member_add(frame->store, OTHER, ROLE_MODERATOR, mailbox_of(olga), NULL, NULL, NULL));
     list_frame_run(frame, report(frame, LIST, NULL, &olga, 1));
     g_assert_cmpuint(letters(frame), ==, 1);
     list_frame_run(frame, report(frame, LIST, NULL, &capital, 1));

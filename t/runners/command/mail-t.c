@@ -14,6 +14,7 @@
 #include "store/posts/ticket.h"
 #include "store/secret.h"
 #include "store/store_internal.h"
+#include "t/mailbox.h"
 #include "t/runners/listframe.h"
 
 #define ANNE "anne@example.org"
@@ -30,8 +31,8 @@ static void set_up(ListFrame *frame, gconstpointer data)
     list_frame_open(frame, command_main, "[site]\nmax_autoresponses_per_day = " G_STRINGIFY(ANSWERS_A_DAY) "\n");
     for (int at = 0; at < 2; at++) {
         const char *list_id = at == 0 ? LIST : OTHER;
-        g_assert_true(member_add(frame->store, list_id, ROLE_MEMBER, ANNE, NULL, NULL, NULL));
-        g_assert_true(member_add(frame->store, list_id, ROLE_MEMBER, BOB, NULL, NULL, NULL));
+        g_assert_true(member_add(frame->store, list_id, ROLE_MEMBER, mailbox_of(ANNE), NULL, NULL, NULL));
+        g_assert_true(member_add(frame->store, list_id, ROLE_MEMBER, mailbox_of(BOB), NULL, NULL, NULL));
     }
 }
 
@@ -117,7 +118,7 @@ static unsigned count_of(const char *text, const char *sought)
 
 static bool is_member(ListFrame *frame, const char *list_id, const char *address)
 {
-    g_autoptr(Member) member = member_find(frame->store, list_id, ROLE_MEMBER, address, NULL);
+    g_autoptr(Member) member = member_find(frame->store, list_id, ROLE_MEMBER, mailbox_of(address), NULL);
     return member != NULL;
 }
 
@@ -444,10 +445,10 @@ static void test_names_of_members(ListFrame *frame, gconstpointer data)
     static const char carl[] = "carl@example.org", dora[] = "dora@example.org";
     const Mail own = {LIST, OLGA, TO_REQUEST, NULL, NULL, "who\r\n"};
     const Mail other = {OTHER, "paul@example.net", TO_REQUEST, NULL, NULL, "who\r\n"};
-    g_assert_true(member_add(frame->store, OTHER, ROLE_MEMBER, carl, "Carl Other", NULL, NULL));
-    g_assert_true(member_add(frame->store, OTHER, ROLE_MEMBER, dora, "Dora Other", NULL, NULL));
-    g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, carl, "Carl Own", NULL, NULL));
-    g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, dora, NULL, NULL, NULL));
+    g_assert_true(member_add(frame->store, OTHER, ROLE_MEMBER, mailbox_of(carl), "Carl Other", NULL, NULL));
+    g_assert_true(member_add(frame->store, OTHER, ROLE_MEMBER, mailbox_of(dora), "Dora Other", NULL, NULL));
+    g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, mailbox_of(carl), "Carl Own", NULL, NULL));
+    g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, mailbox_of(dora), NULL, NULL, NULL));
     g_autofree char *shown = write_mail(frame, &own), *shown_there = write_mail(frame, &other);
     g_assert_nonnull(strstr(shown, "carl@example.org  Carl Own\r\n"));
     g_assert_nonnull(strstr(shown, "dora@example.org\r\n"));

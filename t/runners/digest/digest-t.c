@@ -28,6 +28,7 @@
 #include "store/posts/digest.h"
 #include "store/store.h"
 #include "switchboard/fault.h"
+#include "t/mailbox.h"
 #include "t/switchboard/fixture.h"
 
 #define POSTS 3
@@ -174,8 +175,8 @@ static void make_list(Store *store, const char *name)
     for (int i = 0; i < 2; i++) {
         Preferences own = preferences_unset;
         own.delivery_mode = i == 0 ? MODE_MIME_DIGESTS : MODE_PLAINTEXT_DIGESTS;
-        g_assert_true(
-            member_add(store, id, ROLE_MEMBER, i == 0 ? "m@example.org" : "p@example.org", NULL, &own, &error));
+        g_assert_true(member_add(store, id, ROLE_MEMBER, mailbox_of(i == 0 ? "m@example.org" : "p@example.org"), NULL,
+                                 &own, &error));
     }
 }
 

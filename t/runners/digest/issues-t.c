@@ -8,6 +8,7 @@
 #include "lists/posts/digest_send.h"
 #include "store/people/member.h"
 #include "switchboard/fault.h"
+#include "t/mailbox.h"
 #include "t/runners/listframe.h"
 
 #define ANNE "anne@example.org"
@@ -30,7 +31,7 @@ static void set_up(ListFrame *frame, gconstpointer data)
     digests.delivery_mode = MODE_MIME_DIGESTS;
     for (int at = 0; at < 2; at++) {
         const char *list_id = at == 0 ? LIST : OTHER;
-        g_assert_true(member_add(frame->store, list_id, ROLE_MEMBER, ANNE, NULL, &digests, NULL));
+        g_assert_true(member_add(frame->store, list_id, ROLE_MEMBER, mailbox_of(ANNE), NULL, &digests, NULL));
         set(frame, list_id, "digest_size_threshold", "0");
         set(frame, list_id, "digest_period", "daily");
         set(frame, list_id, "digest_hour", hour);
@@ -183,8 +184,8 @@ static void test_languages(ListFrame *frame, gconstpointer data)
     german.delivery_mode = MODE_MIME_DIGESTS;
     plain.delivery_mode = MODE_PLAINTEXT_DIGESTS;
     g_strlcpy(german.preferred_language, "de", sizeof german.preferred_language);
-    g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, "bert@example.org", NULL, &german, NULL));
-    g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, "cora@example.org", NULL, &plain, NULL));
+    g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, mailbox_of("bert@example.org"), NULL, &german, NULL));
+    g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, mailbox_of("cora@example.org"), NULL, &plain, NULL));
     for (unsigned times = 1; times < 3; times++) {
         collect(frame, LIST, clock_now());
         g_assert_cmpint(ask_by_hand(frame, LIST), ==, 1);

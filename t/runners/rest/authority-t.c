@@ -45,10 +45,10 @@ static void make_domain(const char *host, const char *owner)
 {
     GError *error = NULL;
     char id[STORE_ID_SIZE];
-    assert_ok(user_create(store, owner, "Somebody", id, &error), error);
+    assert_ok(user_create(store, mailbox_of(owner), "Somebody", id, &error), error);
     assert_ok(user_set_password(store, id, "$y$hash", &error), error);
-    assert_ok(address_set_verified(store, owner, clock_now(), &error), error);
-    assert_ok(user_set_preferred(store, owner, &error), error);
+    assert_ok(address_set_verified(store, mailbox_of(owner), clock_now(), &error), error);
+    assert_ok(user_set_preferred(store, mailbox_of(owner), &error), error);
     assert_ok(domain_create(store, host, "insects", &error), error);
     assert_ok(domain_add_owner(store, host, id, &error), error);
 }
@@ -59,13 +59,20 @@ static void make_place(Place *place)
     int64_t now = clock_now();
     g_autoptr(List) list = list_create(store, place->address, &error);
     g_assert_no_error(error);
-    assert_ok(member_add(store, place->list_id, ROLE_MEMBER, place->person, NULL, NULL, &error), error);
-    assert_ok(member_set_moderation(store, place->list_id, ROLE_MEMBER, place->person, ACTION_HOLD, &error), error);
-    g_autoptr(Member) member = member_find(store, place->list_id, ROLE_MEMBER, place->person, &error);
+    assert_ok(member_add(store, place->list_id, ROLE_MEMBER, mailbox_of(place->person), NULL, NULL, &error), error);
+    assert_ok(member_set_moderation(store, place->list_id, ROLE_MEMBER, mailbox_of(place->person), ACTION_HOLD, &error),
+              error);
+    g_autoptr(Member) member = member_find(store, place->list_id, ROLE_MEMBER, mailbox_of(place->person), &error);
     place->member = g_strdup(member->id);
-    Pending pending = {.kind = PENDING_JOIN, .list_id = (char *)place->list_id, .address = (char *)"eve@far.example",
-                       .waits_for = PENDING_MODERATOR, .made_at = now, .asked_at = now, .delivery_mode = -1,
-                       .delivery_status = -1, .expires_at = now + 3600 * CLOCK_SECOND};
+    Pending pending = {.kind = PENDING_JOIN,
+                       .list_id = (char *)place->list_id,
+                       .address = mailbox_of("eve@far.example"),
+                       .waits_for = PENDING_MODERATOR,
+                       .made_at = now,
+                       .asked_at = now,
+                       .delivery_mode = -1,
+                       .delivery_status = -1,
+                       .expires_at = now + 3600 * CLOCK_SECOND};
     assert_ok(pending_put(store, &pending, NULL, &error), error);
     place->request = request_token(pending.number);
     g_autoptr(GBytes) message = g_bytes_new_static("Subject: hello\r\n\r\nHi\r\n", 22);

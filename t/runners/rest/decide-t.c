@@ -50,7 +50,7 @@ static int64_t pend(PendingKind kind, const char *list_id, const char *detail, P
     int64_t now = clock_now();
     Pending pending = {.kind = kind,
                        .list_id = (char *)list_id,
-                       .address = (char *)ANNE,
+                       .address = mailbox_of(ANNE),
                        .detail = (char *)detail,
                        .waits_for = waits_for,
                        .made_at = now,
@@ -70,7 +70,7 @@ static bool waits(int64_t number)
 
 static bool is_member(const char *list_id, Role role, const char *address)
 {
-    g_autoptr(Member) member = member_find(store, list_id, role, address, NULL);
+    g_autoptr(Member) member = member_find(store, list_id, role, mailbox_of(address), NULL);
     return member != NULL;
 }
 
@@ -79,8 +79,8 @@ static bool is_member(const char *list_id, Role role, const char *address)
 static void test_what_is_the_persons_own(void)
 {
     GError *error = NULL;
-    assert_ok(member_add(store, BEE, ROLE_OWNER, ANNE, NULL, NULL, &error), error);
-    assert_ok(member_add(store, ANT, ROLE_MEMBER, ANNE, NULL, NULL, &error), error);
+    assert_ok(member_add(store, BEE, ROLE_OWNER, mailbox_of(ANNE), NULL, NULL, &error), error);
+    assert_ok(member_add(store, ANT, ROLE_MEMBER, mailbox_of(ANNE), NULL, NULL, &error), error);
     const int64_t numbers[] = {pend(PENDING_CHANGE_ADDRESS, ANT, MALLORY, PENDING_PERSON),
                                pend(PENDING_SET, ANT, "delivery off", PENDING_PERSON)};
     static const char *const verdicts[] = {"action=accept", "action=reject", "action=discard", "action=defer"};
@@ -188,7 +188,7 @@ static int64_t pending_of(const char *list_id, const char *address)
 {
     GError *error = NULL;
     g_autoptr(Pending) found = NULL;
-    const Pending like = {.kind = PENDING_JOIN, .list_id = (char *)list_id, .address = (char *)address};
+    const Pending like = {.kind = PENDING_JOIN, .list_id = (char *)list_id, .address = mailbox_of(address)};
     assert_ok(pending_find_like(store, &like, clock_now(), &found, &error), error);
     g_assert_nonnull(found);
     return found->number;
@@ -230,8 +230,8 @@ static void test_user_of_others(void)
 {
     GError *error = NULL;
     char id[STORE_ID_SIZE];
-    assert_ok(user_create(store, "secret@example.org", NULL, id, &error), error);
-    assert_ok(user_set_preferred(store, "secret@example.org", &error), error);
+    assert_ok(user_create(store, mailbox_of("secret@example.org"), NULL, id, &error), error);
+    assert_ok(user_set_preferred(store, mailbox_of("secret@example.org"), &error), error);
     g_assert_cmpint(join_by(of_ant, ANT, id, "&pre_verified=yes&pre_confirmed=yes&pre_approved=yes"), ==, 403);
     g_assert_false(is_member(ANT, ROLE_MEMBER, "secret@example.org"));
 }

@@ -45,7 +45,7 @@ static const char *name_of(const char *address)
 {
     GError *error = NULL;
     static char name[100];
-    g_autoptr(KnownAddress) known = address_find(store, address, &error);
+    g_autoptr(KnownAddress) known = address_find(store, mailbox_of(address), &error);
     g_assert_no_error(error);
     g_strlcpy(name, known->display_name ? known->display_name : "", sizeof name);
     return name;
@@ -89,7 +89,8 @@ static void test_set(void)
     assert_shows(of_ant, "/3.1/lists/one.ant.example/moderator/carl@home.example", NULL, "carl@home", "Fool");
     assert_shows(SITE, "/3.1/lists/one.ant.example/moderator/carl@home.example", NULL, "carl@home", "Fool");
     /* known by its posts alone, without a user */
-    assert_ok(member_add(store, "one.ant.example", ROLE_NONMEMBER, "dora@home.example", NULL, NULL, &error), error);
+    assert_ok(member_add(store, "one.ant.example", ROLE_NONMEMBER, mailbox_of("dora@home.example"), NULL, NULL, &error),
+              error);
     add_moderator(of_bee, "two.bee.example", "dora@home.example", "Fool");
     g_autofree char *user = ask(SITE, "GET", "/3.1/users/dora@home.example", NULL, 200);
     g_assert_null(strstr(user, "Fool"));
@@ -105,9 +106,15 @@ static void test_requests(void)
     static const char *const names[] = {NULL, "Given"};
     static const char *const people[] = {"anne@home.example", "zoe@home.example"};
     for (size_t at = 0; at < G_N_ELEMENTS(people); at++) {
-        Pending pending = {.kind = PENDING_JOIN, .list_id = (char *)"two.bee.example", .address = (char *)people[at],
-                           .display_name = (char *)names[at], .waits_for = PENDING_MODERATOR, .made_at = now,
-                           .asked_at = now, .delivery_mode = -1, .delivery_status = -1,
+        Pending pending = {.kind = PENDING_JOIN,
+                           .list_id = (char *)"two.bee.example",
+                           .address = mailbox_of(people[at]),
+                           .display_name = (char *)names[at],
+                           .waits_for = PENDING_MODERATOR,
+                           .made_at = now,
+                           .asked_at = now,
+                           .delivery_mode = -1,
+                           .delivery_status = -1,
                            .expires_at = now + 3600 * CLOCK_SECOND};
         assert_ok(pending_put(store, &pending, NULL, &error), error);
         g_autofree char *token = request_token(pending.number);

@@ -138,8 +138,9 @@ static void test_unknown_parameters(void)
     assert_ok(domain_create(store, "example.org", NULL, &error), error);
     g_autoptr(List) list = list_create(store, "bee@example.org", &error);
     g_assert_no_error(error);
-    assert_ok(user_create(store, "una@example.net", NULL, id, &error), error);
-    assert_ok(member_add(store, "bee.example.org", ROLE_MEMBER, "una@example.net", NULL, NULL, &error), error);
+    assert_ok(user_create(store, mailbox_of("una@example.net"), NULL, id, &error), error);
+    assert_ok(member_add(store, "bee.example.org", ROLE_MEMBER, mailbox_of("una@example.net"), NULL, NULL, &error),
+              error);
     for (size_t table = 0; rest_tables[table]; table++)
         for (const RestRoute *route = rest_tables[table]; route->verb; route++) {
             if (strcmp(route->verb, "GET") == 0)

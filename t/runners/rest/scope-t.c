@@ -18,8 +18,8 @@ static char *ant_member, *cow_member; /* ids */
 static char *add_member(const char *list, const char *address)
 {
     GError *error = NULL;
-    assert_ok(member_add(fixture.store, list, ROLE_MEMBER, address, NULL, NULL, &error), error);
-    g_autoptr(Member) member = member_find(fixture.store, list, ROLE_MEMBER, address, &error);
+    assert_ok(member_add(fixture.store, list, ROLE_MEMBER, mailbox_of(address), NULL, NULL, &error), error);
+    g_autoptr(Member) member = member_find(fixture.store, list, ROLE_MEMBER, mailbox_of(address), &error);
     g_assert_no_error(error);
     return g_strdup(member->id);
 }

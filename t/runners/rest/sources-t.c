@@ -135,13 +135,14 @@ static void test_remove(void)
     g_assert_cmpint(ask(of_ant, "GET", ANT "why/nobody", NULL, NULL), ==, 400);
     g_assert_cmpint(ask(OPERATOR, "DELETE", ANT "sources/web", NULL, NULL), ==, 409);
     g_assert_cmpint(ask(OPERATOR, "DELETE", ANT "sources/web", "members=drop", NULL), ==, 204);
-    assert_ok(member_look_up(store, "ant.example.com", ROLE_MEMBER, "anne@example.org", &gone, &error), error);
+    assert_ok(member_look_up(store, "ant.example.com", ROLE_MEMBER, mailbox_of("anne@example.org"), &gone, &error),
+              error);
     g_assert_null(gone);
     g_assert_cmpint(ask(OPERATOR, "DELETE", ANT "sources/web", NULL, NULL), ==, 404);
     g_autoptr(MemberSource) other = source_find(store, "bee.example.com", "ant", &error);
     give(other, "bob@example.org");
     g_assert_cmpint(ask(OPERATOR, "DELETE", BEE "sources/ant", "members=keep", NULL), ==, 204);
-    g_autoptr(Member) stays = member_find(store, "bee.example.com", ROLE_MEMBER, "bob@example.org", &error);
+    g_autoptr(Member) stays = member_find(store, "bee.example.com", ROLE_MEMBER, mailbox_of("bob@example.org"), &error);
     g_assert_nonnull(stays);
 }
 

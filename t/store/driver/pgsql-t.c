@@ -39,7 +39,7 @@ static void add_members(Store *store, int count)
     assert_ok(store_begin(store, &error), error);
     for (int i = 0; i < count; i++) {
         g_autofree char *address = g_strdup_printf("member%04d@example.org", i);
-        assert_ok(member_add(store, LIST, ROLE_MEMBER, address, NULL, NULL, &error), error);
+        assert_ok(member_add(store, LIST, ROLE_MEMBER, mailbox_of(address), NULL, NULL, &error), error);
     }
     assert_ok(store_commit(store, &error), error);
 }
@@ -215,8 +215,8 @@ static void say_soon(Store *store)
     store_soon_forget(store);
     store_version_soon(store);
     store_find_effect_soon(store, "in:1");
-    ban_check_soon(store, LIST, "bad@example.org");
-    ban_check_soon(store, LIST, "good@example.org");
+    ban_check_soon(store, LIST, mailbox_of("bad@example.org"));
+    ban_check_soon(store, LIST, mailbox_of("good@example.org"));
     list_knows_message_id_soon(store, LIST, "one@x", "in:9");
     recipient_soon(store, LIST, NULL);
 }
@@ -230,8 +230,8 @@ static void ask(Store *store, bool recorded, int members)
     store_version(store);
     assert_ok(store_find_effect(store, "in:1", &before, &effect, &error), error);
     g_assert_cmpint(effect, ==, recorded ? 5 : 0);
-    assert_ok(ban_check(store, LIST, "good@example.org", NULL, &none, &error), error);
-    assert_ok(ban_check(store, LIST, "bad@example.org", NULL, &by, &error), error);
+    assert_ok(ban_check(store, LIST, mailbox_of("good@example.org"), NULL, &none, &error), error);
+    assert_ok(ban_check(store, LIST, mailbox_of("bad@example.org"), NULL, &by, &error), error);
     g_assert_null(none);
     g_assert_cmpstr(by, ==, "bad@example.org");
     assert_ok(list_knows_message_id(store, LIST, "one@x", "in:9", &known, &error), error);
@@ -272,11 +272,11 @@ static void test_soon(Fixture *fixture, const void *data)
     say_soon(fixture->store);
     record_in_another(other, "in:1");
     g_assert_true(record_seen(other, "one@x", &error));
-    assert_ok(member_add(other, LIST, ROLE_MEMBER, "last@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(other, LIST, ROLE_MEMBER, mailbox_of("last@example.org"), NULL, NULL, &error), error);
     ask(fixture->store, true, 100);
     say_soon(fixture->store);
     query_soon(fixture->store, division, INTEGER(1));
-    ban_check_soon(fixture->store, LIST, "bad@example.org");
+    ban_check_soon(fixture->store, LIST, mailbox_of("bad@example.org"));
     ask(fixture->store, true, 100);
 }
 
@@ -389,9 +389,11 @@ static void test_wrong_bytes(Fixture *fixture, const void *data)
         return;
     GError *error = NULL;
     Store *store = fixture->store;
-    assert_ok(member_add(store, LIST, ROLE_MEMBER, "jose@example.org", "Jos\xe9 P\xc3\xa9rez", NULL, &error), error);
+    assert_ok(
+        member_add(store, LIST, ROLE_MEMBER, mailbox_of("jose@example.org"), "Jos\xe9 P\xc3\xa9rez", NULL, &error),
+        error);
     g_autoptr(Member) jose = NULL;
-    assert_ok(member_look_up(store, LIST, ROLE_MEMBER, "jose@example.org", &jose, &error), error);
+    assert_ok(member_look_up(store, LIST, ROLE_MEMBER, mailbox_of("jose@example.org"), &jose, &error), error);
     g_assert_cmpstr(jose->display_name, ==, "Jos\xef\xbf\xbd P\xc3\xa9rez");
     static const struct {
         const char *octets, *kept;

@@ -87,7 +87,7 @@ static void *note_elsewhere(void *data)
     g_atomic_int_inc(own->begun);
     while (g_atomic_int_get(own->begun) < 2)
         g_usleep(1000);
-    bool done = held && stranger_note(store, own->list, "stranger@example.org", 1, &own->error);
+    bool done = held && stranger_note(store, own->list, mailbox_of("stranger@example.org"), 1, &own->error);
     g_usleep(200000);
     if (done)
         store_commit(store, &own->error);
@@ -166,7 +166,7 @@ static void test_people_and_posts(Fixture *fixture, const void *data)
     for (size_t i = 0; i < G_N_ELEMENTS(of); i++) {
         g_autofree char *address = g_strdup_printf("joins%zu@example.org", i);
         assert_ok(store_begin_people(fixture->store, of[i], &error), error);
-        assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, address, NULL, NULL, &error), error);
+        assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, mailbox_of(address), NULL, NULL, &error), error);
         bool known;
         assert_ok(store_begin_lists(posts, lists, &error), error);
         SeenMail seen = {address, "in:1", "spool", 1, NULL};

@@ -236,7 +236,7 @@ static void test_remove(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
     bool known;
-    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, "a@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, mailbox_of("a@example.org"), NULL, NULL, &error), error);
     assert_ok(list_set(fixture->store, LIST, "info", "x", &error), error);
     assert_ok(
         list_record_message_id(fixture->store, LIST, &(SeenMail){"<1>", "in:1", "spool", 1, NULL}, &known, &error),
@@ -424,7 +424,8 @@ static void test_remove_large(Fixture *fixture, const void *data)
     assert_ok(store_begin(fixture->store, &error), error);
     for (int i = 0; i < 40000; i++) {
         g_autofree char *address = g_strdup_printf("m%05d@example.org", i);
-        assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, address, NULL, &preferences_unset, &error), error);
+        assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, mailbox_of(address), NULL, &preferences_unset, &error),
+                  error);
     }
     assert_ok(store_commit(fixture->store, &error), error);
     store_free(fixture->store); /* the log goes with the last connection */

@@ -77,8 +77,8 @@ static void test_goes(Fixture *fixture, const void *data)
     assert_ok(list_log_expire(fixture->store, 20, &error), error);
     assert_names(list_log_page(fixture->store, ANT, NULL, 0, 9, &error), "bart@example.org ");
     /* With the address. */
-    assert_ok(address_add(fixture->store, "Anne@example.org", NULL, &error), error);
-    assert_ok(address_remove(fixture->store, "anne@example.org", &error), error);
+    assert_ok(address_add(fixture->store, mailbox_of("Anne@example.org"), NULL, &error), error);
+    assert_ok(address_remove(fixture->store, mailbox_of("anne@example.org"), &error), error);
     assert_names(list_log_page(fixture->store, BEE, NULL, 0, 9, &error), "");
     /* With the list: who gets its name next does not get its log. */
     assert_ok(list_remove(fixture->store, ANT, &error), error);

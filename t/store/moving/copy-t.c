@@ -48,8 +48,8 @@ static void fill(Store *store)
     assert_ok(store_begin(store, &error), error);
     for (int i = 0; i < 1200; i++) {
         g_autofree char *address = g_strdup_printf("Member%d@example.org", i);
-        assert_ok(member_add(store, i % 3 ? one->list_id : two->list_id, ROLE_MEMBER, address, i % 7 ? NULL : "N \xff",
-                             NULL, &error),
+        assert_ok(member_add(store, i % 3 ? one->list_id : two->list_id, ROLE_MEMBER, mailbox_of(address),
+                             i % 7 ? NULL : "N \xff", NULL, &error),
                   error);
     }
     assert_ok(store_commit(store, &error), error);
@@ -89,7 +89,7 @@ static void test_copy(Fixture *fixture, const void *data)
     assert_ok(store_begin(to, &error), error);
     g_assert_cmpint(store_key_new(to, &error) >> 11, >, original);
     store_rollback(to);
-    assert_ok(member_add(to, "one.example.com", ROLE_MEMBER, "new@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(to, "one.example.com", ROLE_MEMBER, mailbox_of("new@example.org"), NULL, NULL, &error), error);
 }
 
 static void test_refused(Fixture *fixture, const void *data)

@@ -26,9 +26,9 @@ static void fill(Fixture *fixture)
         const char *id = lists[at];
         g_autofree char *member = g_strdup_printf("anne@%s", id), *ban = g_strdup_printf("bad@%s", id);
         assert_ok(list_set(store, id, "max_message_size", at == 0 ? "11" : "22", &error), error);
-        assert_ok(member_add(store, id, ROLE_MEMBER, member, "Anne", NULL, &error), error);
-        assert_ok(member_add(store, id, ROLE_MEMBER, "both@example.net", NULL, NULL, &error), error);
-        assert_ok(member_add(store, id, ROLE_NONMEMBER, "guest@example.net", NULL, NULL, &error), error);
+        assert_ok(member_add(store, id, ROLE_MEMBER, mailbox_of(member), "Anne", NULL, &error), error);
+        assert_ok(member_add(store, id, ROLE_MEMBER, mailbox_of("both@example.net"), NULL, NULL, &error), error);
+        assert_ok(member_add(store, id, ROLE_NONMEMBER, mailbox_of("guest@example.net"), NULL, NULL, &error), error);
         assert_ok(ban_add(store, id, ban, &error), error);
         g_autoptr(HeaderMatch) match = g_new0(HeaderMatch, 1);
         *match = (HeaderMatch){.list_id = g_strdup(id), .header = g_strdup("x-of"), .pattern = g_strdup(id)};
@@ -42,13 +42,13 @@ static bool is_banned(Store *store, const char *address)
 {
     GError *error = NULL;
     g_autofree char *by = NULL;
-    assert_ok(ban_check(store, LIST, address, NULL, &by, &error), error);
+    assert_ok(ban_check(store, LIST, mailbox_of(address), NULL, &by, &error), error);
     return by != NULL;
 }
 
 static bool is_member(Store *store, Role role, const char *address)
 {
-    g_autoptr(Member) member = member_find(store, LIST, role, address, NULL);
+    g_autoptr(Member) member = member_find(store, LIST, role, mailbox_of(address), NULL);
     return member != NULL;
 }
 
@@ -104,7 +104,7 @@ static void test_apart(Fixture *fixture, const void *data)
     g_assert_no_error(error);
     assert_ok(list_set(scratch, LIST, "max_message_size", "33", &error), error);
     assert_ok(ban_add(scratch, LIST, "new@example.net", &error), error);
-    assert_ok(member_add(scratch, LIST, ROLE_MEMBER, "new@example.net", NULL, NULL, &error), error);
+    assert_ok(member_add(scratch, LIST, ROLE_MEMBER, mailbox_of("new@example.net"), NULL, NULL, &error), error);
     assert_ok(pace_count(scratch, LIST, "anne@" LIST, 1000000, &error), error);
     g_assert_true(is_banned(scratch, "new@example.net") && is_member(scratch, ROLE_MEMBER, "new@example.net"));
     g_assert_cmpint(posts_of(scratch), ==, 1);

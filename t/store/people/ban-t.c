@@ -12,7 +12,7 @@ static void assert_banned(Store *store, const char *list_id, const char *address
 {
     GError *error = NULL;
     g_autofree char *by = NULL;
-    assert_ok(ban_check(store, list_id, address, NULL, &by, &error), error);
+    assert_ok(ban_check(store, list_id, mailbox_of(address), NULL, &by, &error), error);
     g_assert_cmpstr(by, ==, expected);
 }
 
@@ -139,7 +139,7 @@ static void assert_stands(Store *store, const char *list_id, const char *address
 {
     GError *error = NULL;
     g_auto(AddressStanding) standing = {0};
-    assert_ok(standing_read(store, list_id, address, &standing, &error), error);
+    assert_ok(standing_read(store, list_id, mailbox_of(address), &standing, &error), error);
     g_autofree char *shown = g_strdup_printf("%s%s%s%s", standing.banned ? standing.banned : "-",
                                              standing.is_member ? " member" : "", standing.has_user ? " user" : "",
                                              standing.verified_at != 0 ? " verified" : "");
@@ -156,10 +156,10 @@ static void test_standing(Fixture *fixture, const void *data)
     g_assert_no_error(error);
     assert_ok(ban_add(store, NULL, "^mallory@", &error), error);
     assert_ok(ban_add(store, LIST, "eve@example.net", &error), error);
-    assert_ok(user_create(store, "Eve@example.net", NULL, id, &error), error);
-    assert_ok(address_add(store, "anne@example.org", NULL, &error), error);
-    assert_ok(member_add(store, LIST, ROLE_MEMBER, "bob@example.org", NULL, NULL, &error), error);
-    assert_ok(member_add(store, LIST, ROLE_OWNER, "olga@example.org", NULL, NULL, &error), error);
+    assert_ok(user_create(store, mailbox_of("Eve@example.net"), NULL, id, &error), error);
+    assert_ok(address_add(store, mailbox_of("anne@example.org"), NULL, &error), error);
+    assert_ok(member_add(store, LIST, ROLE_MEMBER, mailbox_of("bob@example.org"), NULL, NULL, &error), error);
+    assert_ok(member_add(store, LIST, ROLE_OWNER, mailbox_of("olga@example.org"), NULL, NULL, &error), error);
     assert_stands(store, LIST, "nobody@example.org", "-");
     assert_stands(store, LIST, "mallory@example.org", "^mallory@");
     assert_stands(store, LIST, "EVE@example.net", "eve@example.net user");
@@ -168,14 +168,14 @@ static void test_standing(Fixture *fixture, const void *data)
     assert_stands(store, LIST, "Bob@Example.ORG", "- member user");
     assert_stands(store, other->list_id, "bob@example.org", "- user");
     assert_stands(store, LIST, "olga@example.org", "- user");
-    assert_ok(address_note_verified(store, "Anne@example.org", 7, &error), error);
-    assert_ok(address_note_verified(store, "anne@example.org", 8, &error), error);
-    assert_ok(address_note_verified(store, "nobody@example.org", 8, &error), error);
+    assert_ok(address_note_verified(store, mailbox_of("Anne@example.org"), 7, &error), error);
+    assert_ok(address_note_verified(store, mailbox_of("anne@example.org"), 8, &error), error);
+    assert_ok(address_note_verified(store, mailbox_of("nobody@example.org"), 8, &error), error);
     assert_stands(store, LIST, "anne@example.org", "- verified");
     assert_stands(store, LIST, "nobody@example.org", "-");
     assert_stands(store, LIST, "bob@example.org", "- member user");
     g_assert_cmpint(fixture_verified_at(store, "anne@example.org"), ==, 7);
-    g_assert_false(standing_read(store, "none.example.com", "bob@example.org", &standing, &error));
+    g_assert_false(standing_read(store, "none.example.com", mailbox_of("bob@example.org"), &standing, &error));
     assert_failed(FAIL_MISSING, error);
 }
 
@@ -185,13 +185,13 @@ static void test_standing_by_user(Fixture *fixture, const void *data)
     Store *store = fixture->store;
     GError *error = NULL;
     char id[STORE_ID_SIZE];
-    assert_ok(user_create(store, "one@example.org", NULL, id, &error), error);
-    assert_ok(user_link_address(store, id, "two@example.org", &error), error);
-    assert_ok(user_set_preferred(store, "one@example.org", &error), error);
-    assert_ok(member_add_user(store, LIST, ROLE_MEMBER, "one@example.org", &error), error);
+    assert_ok(user_create(store, mailbox_of("one@example.org"), NULL, id, &error), error);
+    assert_ok(user_link_address(store, id, mailbox_of("two@example.org"), &error), error);
+    assert_ok(user_set_preferred(store, mailbox_of("one@example.org"), &error), error);
+    assert_ok(member_add_user(store, LIST, ROLE_MEMBER, mailbox_of("one@example.org"), &error), error);
     assert_stands(store, LIST, "one@example.org", "- member user");
     assert_stands(store, LIST, "two@example.org", "- user");
-    assert_ok(user_set_preferred(store, "two@example.org", &error), error);
+    assert_ok(user_set_preferred(store, mailbox_of("two@example.org"), &error), error);
     assert_stands(store, LIST, "one@example.org", "- user");
     assert_stands(store, LIST, "two@example.org", "- member user");
 }

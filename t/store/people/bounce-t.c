@@ -20,14 +20,22 @@ static void open_with_members(Fixture *fixture, const void *data)
     GError *error = NULL;
     fixture_open_list(fixture, data);
     for (size_t i = 0; i < G_N_ELEMENTS(members); i++)
-        assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, members[i], NULL, &preferences_unset, &error), error);
+        assert_ok(
+            member_add(fixture->store, LIST, ROLE_MEMBER, mailbox_of(members[i]), NULL, &preferences_unset, &error),
+            error);
 }
 
 static BounceEvent event_of(const char *address, int64_t at, int64_t weight)
 {
-    return (BounceEvent){.list_id = LIST, .address = address, .at = at, .weight = weight,
-                         .class = weight < 100 ? "temporary" : "permanent", .status = weight < 100 ? "4.2.2" : "5.1.1",
-                         .reason = weight < 100 ? "mailbox-full" : "user-unknown", .source = "report", .text = "no"};
+    return (BounceEvent){.list_id = LIST,
+                         .address = mailbox_of(address),
+                         .at = at,
+                         .weight = weight,
+                         .class = weight < 100 ? "temporary" : "permanent",
+                         .status = weight < 100 ? "4.2.2" : "5.1.1",
+                         .reason = weight < 100 ? "mailbox-full" : "user-unknown",
+                         .source = "report",
+                         .text = "no"};
 }
 
 static int64_t note(Store *store, const char *address, int64_t at, int64_t weight, int64_t expected_number)
@@ -43,7 +51,7 @@ static int64_t note(Store *store, const char *address, int64_t at, int64_t weigh
 static BounceScore score_of(Store *store, const char *address)
 {
     GError *error = NULL;
-    g_autoptr(Member) member = member_find(store, LIST, ROLE_MEMBER, address, &error);
+    g_autoptr(Member) member = member_find(store, LIST, ROLE_MEMBER, mailbox_of(address), &error);
     g_assert_no_error(error);
     BounceScore score = {0};
     assert_ok(bounce_score_read(store, member->id, &score, &error), error);
@@ -80,7 +88,7 @@ static void add_at(Store *store, const char *domain, unsigned count)
     GError *error = NULL;
     for (unsigned at = 0; at < count; at++) {
         g_autofree char *address = g_strdup_printf("m%u@%s", at, domain);
-        assert_ok(member_add(store, LIST, ROLE_MEMBER, address, NULL, &preferences_unset, &error), error);
+        assert_ok(member_add(store, LIST, ROLE_MEMBER, mailbox_of(address), NULL, &preferences_unset, &error), error);
     }
 }
 
@@ -261,7 +269,7 @@ static void set_score(Store *store, const char *address, int64_t points, int64_t
         Preferences own = preferences_unset;
         own.delivery_status = DELIVERY_BY_BOUNCES;
         own.delivery_mode = MODE_REGULAR;
-        assert_ok(member_set_preferences(store, LIST, ROLE_MEMBER, address, &own, &error), error);
+        assert_ok(member_set_preferences(store, LIST, ROLE_MEMBER, mailbox_of(address), &own, &error), error);
     }
 }
 
@@ -298,7 +306,7 @@ static void test_due(Fixture *fixture, const void *data)
     g_assert_cmpstr(anne.list_id, ==, LIST);
     g_assert_cmpint(cris.score, ==, 0);
     g_assert_cmpint(cris.next_at, ==, 0);
-    assert_ok(member_remove(store, LIST, ROLE_MEMBER, "anne@example.org", &error), error);
+    assert_ok(member_remove(store, LIST, ROLE_MEMBER, mailbox_of("anne@example.org"), &error), error);
     assert_due(store, NOW + 30, 10, "dora@example.net;");
     g_assert_false(bounce_score_write(store, &anne, &error));
     assert_failed(FAIL_MISSING, error);
@@ -342,7 +350,7 @@ static void test_standing(Fixture *fixture, const void *data)
     g_assert_cmpstr(found->str, ==, "anne@example.org 100 enabled user-unknown;"); /* no more than before */
     assert_ok(bounce_reset(store, &(BounceFilter){.domain = "example.org"}, &changed, &error), error);
     g_assert_cmpint(changed, ==, 2);
-    g_autoptr(Member) bart = member_find(store, LIST, ROLE_MEMBER, "bart@example.org", &error);
+    g_autoptr(Member) bart = member_find(store, LIST, ROLE_MEMBER, mailbox_of("bart@example.org"), &error);
     g_assert_cmpint(bart->effective.delivery_status, ==, DELIVERY_ENABLED);
     g_assert_cmpint(bart->own.delivery_mode, ==, MODE_REGULAR); /* what else was set stays */
     assert_due(store, NOW, 10, "dora@example.net;");
@@ -427,8 +435,9 @@ static void test_reset(Fixture *fixture, const void *data)
     Store *store = fixture->store;
     GError *error = NULL;
     g_autoptr(List) other = list_create(store, "other@example.com", &error);
-    assert_ok(member_add(store, other->list_id, ROLE_MEMBER, "anne@example.org", NULL, NULL, &error), error);
-    g_autoptr(Member) anne = member_find(store, other->list_id, ROLE_MEMBER, "anne@example.org", &error);
+    assert_ok(member_add(store, other->list_id, ROLE_MEMBER, mailbox_of("anne@example.org"), NULL, NULL, &error),
+              error);
+    g_autoptr(Member) anne = member_find(store, other->list_id, ROLE_MEMBER, mailbox_of("anne@example.org"), &error);
     note(store, "anne@example.org", NOW, 25, 1);
     note(store, "anne@example.org", NOW + BOUNCE_DAY, 100, 1); /* the last one counts */
     note(store, "bart@example.org", NOW, 25, 1);

@@ -25,21 +25,21 @@
 static void join(Fixture *fixture, const char *list_id, const char *address)
 {
     GError *error = NULL;
-    assert_ok(member_add(fixture->store, list_id, ROLE_MEMBER, address, "Given", NULL, &error), error);
+    assert_ok(member_add(fixture->store, list_id, ROLE_MEMBER, mailbox_of(address), "Given", NULL, &error), error);
 }
 
 static Member *find(Fixture *fixture, const char *list_id, const char *address)
 {
-    return member_find(fixture->store, list_id, ROLE_MEMBER, address, NULL);
+    return member_find(fixture->store, list_id, ROLE_MEMBER, mailbox_of(address), NULL);
 }
 
 static void depart_at(Fixture *fixture, const char *list_id, const char *address, const char *token, int64_t left_at)
 {
     GError *error = NULL;
     const Departure departure = {
-        .list_id = BORROWED(list_id), .address = BORROWED(address), .way = 3, .counts = true, .left_at = left_at};
+        .list_id = BORROWED(list_id), .address = mailbox_of(address), .way = 3, .counts = true, .left_at = left_at};
     assert_ok(departure_record(fixture->store, &departure, token, &error), error);
-    assert_ok(member_remove(fixture->store, list_id, ROLE_MEMBER, address, &error), error);
+    assert_ok(member_remove(fixture->store, list_id, ROLE_MEMBER, mailbox_of(address), &error), error);
 }
 
 static void depart(Fixture *fixture, const char *list_id, const char *address, const char *token)
@@ -83,8 +83,8 @@ static void test_every_option(Fixture *fixture, const void *data)
     Store *store = fixture->store;
     static const char *const topics[] = {"one", "two words", NULL};
     const Preferences own = {1, 0, 0, 0, MODE_SUMMARY_DIGESTS, -1, "de"};
-    assert_ok(member_set_preferences(store, LIST, ROLE_MEMBER, ANNE, &own, &error), error);
-    assert_ok(member_set_moderation(store, LIST, ROLE_MEMBER, ANNE, ACTION_HOLD, &error), error);
+    assert_ok(member_set_preferences(store, LIST, ROLE_MEMBER, mailbox_of(ANNE), &own, &error), error);
+    assert_ok(member_set_moderation(store, LIST, ROLE_MEMBER, mailbox_of(ANNE), ACTION_HOLD, &error), error);
     {
         g_autoptr(Member) before = find(fixture, LIST, ANNE);
         assert_ok(topic_set(store, before->id, topics, true, &error), error);
@@ -94,7 +94,7 @@ static void test_every_option(Fixture *fixture, const void *data)
     g_autoptr(Departure) departure = departure_find_token(store, "TOKEN", NOW, &error);
     g_assert_no_error(error);
     g_assert_cmpstr(departure->list_id, ==, LIST);
-    g_assert_cmpstr(departure->address, ==, ANNE);
+    g_assert_cmpstr(departure->address->text, ==, ANNE);
     g_assert_cmpint(departure->way, ==, 3);
     g_assert_true(departure->counts);
     g_assert_cmpint(departure->expires_at, ==, NOW + DEPARTURE_KEPT);
@@ -128,7 +128,7 @@ static void test_time_went_on(Fixture *fixture, const void *data)
     Vacation vacation;
     Preferences own = preferences_unset;
     own.delivery_status = DELIVERY_BY_BOUNCES;
-    assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, BOB, &own, &error), error);
+    assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, mailbox_of(BOB), &own, &error), error);
     {
         g_autoptr(Member) before = find(fixture, LIST, ANNE);
         assert_ok(vacation_set(fixture->store, before->id, NOW - MINUTE, NOW + MINUTE, NOW, &error), error);
@@ -150,23 +150,25 @@ static void test_as_user(Fixture *fixture, const void *data)
     GError *error = NULL;
     char id[STORE_ID_SIZE];
     Store *store = fixture->store;
-    assert_ok(user_create(store, "carl@example.org", "Carl", id, &error), error);
-    assert_ok(address_set_verified(store, "carl@example.org", NOW, &error), error);
-    assert_ok(user_set_preferred(store, "carl@example.org", &error), error);
-    assert_ok(member_add_user(store, LIST, ROLE_MEMBER, "carl@example.org", &error), error);
+    assert_ok(user_create(store, mailbox_of("carl@example.org"), "Carl", id, &error), error);
+    assert_ok(address_set_verified(store, mailbox_of("carl@example.org"), NOW, &error), error);
+    assert_ok(user_set_preferred(store, mailbox_of("carl@example.org"), &error), error);
+    assert_ok(member_add_user(store, LIST, ROLE_MEMBER, mailbox_of("carl@example.org"), &error), error);
     depart(fixture, LIST, "carl@example.org", "first");
     undo(fixture, "first");
     {
         g_autoptr(Member) carl = find(fixture, LIST, "carl@example.org");
         g_assert_true(carl->as_user);
-        assert_ok(member_set_moderation(store, LIST, ROLE_MEMBER, "carl@example.org", ACTION_ACCEPT, &error), error);
+        assert_ok(
+            member_set_moderation(store, LIST, ROLE_MEMBER, mailbox_of("carl@example.org"), ACTION_ACCEPT, &error),
+            error);
     }
     join(fixture, LIST, "carl@example.org");
     depart(fixture, LIST, "carl@example.org", "second");
     g_assert_null(find(fixture, LIST, "carl@example.org"));
-    assert_ok(user_link_address(store, id, "carl@new.example", &error), error);
-    assert_ok(address_set_verified(store, "carl@new.example", NOW, &error), error);
-    assert_ok(user_set_preferred(store, "carl@new.example", &error), error);
+    assert_ok(user_link_address(store, id, mailbox_of("carl@new.example"), &error), error);
+    assert_ok(address_set_verified(store, mailbox_of("carl@new.example"), NOW, &error), error);
+    assert_ok(user_set_preferred(store, mailbox_of("carl@new.example"), &error), error);
     undo(fixture, "second");
     g_autoptr(Member) own = find(fixture, LIST, "carl@example.org"), users = find(fixture, LIST, "carl@new.example");
     g_assert_false(own->as_user);
@@ -208,12 +210,12 @@ static void test_again(Fixture *fixture, const void *data)
     depart_at(fixture, LIST, ANNE, "second", NOW + 1);
     g_assert_cmpint(fate_of(fixture, "first", NOW + 2), ==, TOKEN_REPLACED);
     join(fixture, LIST, ANNE);
-    assert_ok(member_set_moderation(fixture->store, LIST, ROLE_MEMBER, ANNE, ACTION_HOLD, &error), error);
+    assert_ok(member_set_moderation(fixture->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), ACTION_HOLD, &error), error);
     depart_at(fixture, LIST, ANNE, NULL, NOW + 2);
     undo(fixture, "second");
     g_autoptr(Member) anne = find(fixture, LIST, ANNE);
     g_assert_cmpint(anne->moderation_action, ==, ACTION_HOLD);
-    const Departure stranger = {.list_id = BORROWED(OTHER), .address = BORROWED(BOB), .left_at = NOW};
+    const Departure stranger = {.list_id = BORROWED(OTHER), .address = mailbox_of(BOB), .left_at = NOW};
     g_assert_false(departure_record(fixture->store, &stranger, "stranger", &error));
     assert_failed(FAIL_MISSING, error);
 }
@@ -225,10 +227,10 @@ static void test_no_more(Fixture *fixture, const void *data)
     depart(fixture, LIST, ANNE, "list");
     depart(fixture, OTHER, ANNE, "other");
     depart(fixture, LIST, BOB, "bob");
-    assert_ok(departure_withdraw(fixture->store, LIST, ANNE, &error), error);
-    assert_ok(departure_withdraw(fixture->store, LIST, "nobody@example.org", &error), error);
+    assert_ok(departure_withdraw(fixture->store, LIST, mailbox_of(ANNE), &error), error);
+    assert_ok(departure_withdraw(fixture->store, LIST, mailbox_of("nobody@example.org"), &error), error);
     g_assert_cmpint(fate_of(fixture, "list", NOW), ==, TOKEN_EXPIRED);
-    assert_ok(address_remove(fixture->store, BOB, &error), error);
+    assert_ok(address_remove(fixture->store, mailbox_of(BOB), &error), error);
     g_assert_cmpint(fate_of(fixture, "bob", NOW), ==, TOKEN_UNKNOWN);
     assert_ok(list_remove(fixture->store, OTHER, &error), error);
     list_free(list_create(fixture->store, "other@example.com", &error));
@@ -262,7 +264,7 @@ static void test_counts(Fixture *fixture, const void *data)
     depart(fixture, LIST, ANNE, "list");
     depart(fixture, OTHER, ANNE, "other");
     depart(fixture, LIST, "x@sub.example.org", "sub");
-    const Departure answered = {.list_id = BORROWED(LIST), .address = BORROWED(BOB), .left_at = NOW};
+    const Departure answered = {.list_id = BORROWED(LIST), .address = mailbox_of(BOB), .left_at = NOW};
     assert_ok(departure_record(fixture->store, &answered, "bob", &error), error); /* counts for nothing */
     g_assert_cmpint(counted(fixture, LIST, "example.org", NOW - 1), ==, 1);
     g_assert_cmpint(counted(fixture, LIST, "example.org", NOW), ==, 0);

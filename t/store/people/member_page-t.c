@@ -11,7 +11,7 @@
 static void add(Fixture *fixture, const char *list, Role role, const char *address, const char *name)
 {
     GError *error = NULL;
-    assert_ok(member_add(fixture->store, list, role, address, name, NULL, &error), error);
+    assert_ok(member_add(fixture->store, list, role, mailbox_of(address), name, NULL, &error), error);
 }
 
 /* Two lists; anne has three roles and two addresses. */
@@ -28,7 +28,7 @@ static void fill(Fixture *fixture)
     add(fixture, LIST, ROLE_MODERATOR, "bart@example.org", NULL);
     add(fixture, LIST, ROLE_NONMEMBER, "dora@example.org", NULL);
     add(fixture, "other.example.com", ROLE_MEMBER, "bart@example.org", NULL);
-    assert_ok(user_link_address(fixture->store, "anne@example.org", "a@example.net", &error), error);
+    assert_ok(user_link_address(fixture->store, "anne@example.org", mailbox_of("a@example.net"), &error), error);
     add(fixture, "other.example.com", ROLE_MEMBER, "a@example.net", NULL);
 }
 
@@ -154,7 +154,9 @@ static void test_criteria(Fixture *fixture, const void *data)
     of.delivery_mode = MODE_MIME_DIGESTS;
     expect(fixture, of, "om:bart td:bart tm:bart");
     of.delivery_mode = -1;
-    assert_ok(member_set_moderation(fixture->store, LIST, ROLE_MEMBER, "cris@example.org", ACTION_HOLD, &error), error);
+    assert_ok(
+        member_set_moderation(fixture->store, LIST, ROLE_MEMBER, mailbox_of("cris@example.org"), ACTION_HOLD, &error),
+        error);
     of.moderation_action = ACTION_HOLD;
     expect(fixture, of, "tm:cris");
     of.moderation_action = ACTION_ACCEPT; /* owners and moderators have it without its being set */
@@ -175,10 +177,10 @@ static void test_portions(Fixture *fixture, const void *data)
     for (int number = 0; number < PEOPLE; number++) {
         g_autofree char *address = g_strdup_printf("p%03d@example.org", number);
         char id[STORE_ID_SIZE];
-        assert_ok(user_create(fixture->store, address, NULL, id, &error), error);
-        assert_ok(user_set_preferred(fixture->store, address, &error), error);
+        assert_ok(user_create(fixture->store, mailbox_of(address), NULL, id, &error), error);
+        assert_ok(user_set_preferred(fixture->store, mailbox_of(address), &error), error);
         add(fixture, LIST, ROLE_MEMBER, address, NULL);
-        assert_ok(member_add_user(fixture->store, LIST, ROLE_MEMBER, address, &error), error);
+        assert_ok(member_add_user(fixture->store, LIST, ROLE_MEMBER, mailbox_of(address), &error), error);
     }
     assert_ok(store_commit(fixture->store, &error), error);
     static const unsigned limits[] = {1, 9, 10, 11, 49, 50, 51, 250, 251, 999, 1000, 1001, 1399, 1400, 1401};
@@ -271,7 +273,7 @@ static void test_member_goes(Fixture *fixture, const void *data)
     g_autofree char *next = NULL;
     g_autoptr(GPtrArray) first = member_page(fixture->store, &of, NULL, 2, &next, &error);
     g_assert_cmpint(first->len, ==, 2);
-    assert_ok(member_remove(fixture->store, LIST, ROLE_MEMBER, "bart@example.org", &error), error);
+    assert_ok(member_remove(fixture->store, LIST, ROLE_MEMBER, mailbox_of("bart@example.org"), &error), error);
     g_autoptr(GPtrArray) second = member_page(fixture->store, &of, next, 2, NULL, &error);
     g_assert_cmpint(second->len, ==, 1);
     g_assert_cmpstr(((Member *)second->pdata[0])->address, ==, "cris@example.org");

@@ -37,14 +37,14 @@ static void make(Fixture *fixture, const char *address)
     g_autofree char *text = g_strdup_printf("To: <%s>\r\n\r\nHello\r\n", address);
     g_autoptr(GBytes) message = g_bytes_new(text, strlen(text));
     Held own = {.list_id = (char[]){LIST}, .sender = sender, .subject = (char[]){"Mine"}, .message = message};
-    assert_ok(member_add(store, LIST, ROLE_MEMBER, address, "Anne", NULL, &error), error);
-    assert_ok(member_add(store, LIST, ROLE_OWNER, address, NULL, NULL, &error), error);
+    assert_ok(member_add(store, LIST, ROLE_MEMBER, mailbox_of(address), "Anne", NULL, &error), error);
+    assert_ok(member_add(store, LIST, ROLE_OWNER, mailbox_of(address), NULL, NULL, &error), error);
     assert_ok(ban_add(store, LIST, address, &error), error);
     assert_ok(pace_count(store, LIST, address, NOW, &error), error);
     assert_ok(autoresponse_record(store, &answer, &due, &error), error);
     assert_ok(ticket_put(store, &ticket, address, &error), error);
     assert_ok(account_add(store, ACCOUNT_ANSWERS, lower, NOW, &total, &error), error);
-    assert_ok(session_add_link(store, address, address, NOW, &error), error);
+    assert_ok(session_add_link(store, mailbox_of(address), address, NOW, &error), error);
     assert_ok(held_add(store, &own, &error), error);
     ListLogRow row = {.door = (char[]){"mail"},
                       .by = lower,
@@ -66,7 +66,7 @@ static char *places_of(Fixture *fixture, const char *address, unsigned kinds)
 {
     GError *error = NULL;
     GString *all = g_string_new(NULL);
-    assert_ok(mention_each(fixture->store, address, kinds, add_place, all, &error), error);
+    assert_ok(mention_each(fixture->store, mailbox_of(address), kinds, add_place, all, &error), error);
     return g_string_free(all, FALSE);
 }
 
@@ -90,11 +90,11 @@ static void test_places(Fixture *fixture, const void *data)
     expect(fixture, "ANNE_B@EXAMPLE.org", OF_PERSON, all);
     expect(fixture, JOANNE, OF_PERSON, all);
     expect(fixture, "annexb@example.org", ALL & ~(1u << MENTION_MESSAGE), ""); /* _ is no pattern */
-    assert_ok(mention_forget(fixture->store, ANNE, &error), error);
+    assert_ok(mention_forget(fixture->store, mailbox_of(ANNE), &error), error);
     g_autofree char *rest = g_strconcat(known, "ban " LIST " \n", NULL);
     expect(fixture, ANNE, OF_PERSON, rest);
     expect(fixture, JOANNE, OF_PERSON, all);
-    g_assert_false(mention_forget(fixture->store, "no address", &error));
+    g_assert_false(mention_forget(fixture->store, mailbox_of("no address"), &error));
     assert_failed(FAIL_NEVER, error);
 }
 
@@ -113,7 +113,8 @@ static void test_messages(Fixture *fixture, const void *data)
     make(fixture, JOANNE);
     expect(fixture, JOANNE, 1u << MENTION_MESSAGE, "");
     expect(fixture, ANNE, 1u << MENTION_MESSAGE, "held post " LIST " Mine text\n");
-    assert_ok(mention_each(fixture->store, ANNE, 1u << MENTION_MESSAGE, keep_number, &number, &error), error);
+    assert_ok(mention_each(fixture->store, mailbox_of(ANNE), 1u << MENTION_MESSAGE, keep_number, &number, &error),
+              error);
     g_autoptr(GBytes) other = g_bytes_new_static("a\0b", 3);
     assert_ok(mention_put(fixture->store, "held post", number, other, &error), error);
     g_autoptr(Held) held = held_find(fixture->store, number, &error);
@@ -140,7 +141,7 @@ static void test_log(Fixture *fixture, const void *data)
            "change in the log of a list " LIST " setting info text\n"
            "value before, in the log of a list " LIST " setting info text\n" /* a candidate */
            "value after, in the log of a list " LIST " setting info text\n");
-    assert_ok(mention_each(fixture->store, ANNE, 1u << MENTION_WORDS, keep_number, &number, &error), error);
+    assert_ok(mention_each(fixture->store, mailbox_of(ANNE), 1u << MENTION_WORDS, keep_number, &number, &error), error);
     g_assert_cmpint(number, ==, row.key);
     g_autoptr(GBytes) other = g_bytes_new_static("person-1@pseudonym.invalid", 26);
     assert_ok(mention_put(fixture->store, "change in the log of a list", number, other, &error), error);
@@ -148,7 +149,7 @@ static void test_log(Fixture *fixture, const void *data)
     g_assert_cmpstr(now->by, ==, "person-1@pseudonym.invalid");
     g_assert_cmpstr(now->after, ==, row.after);
     /* The traces of one go, those of the next and the change to the list stay. */
-    assert_ok(mention_forget(fixture->store, ANNE, &error), error);
+    assert_ok(mention_forget(fixture->store, mailbox_of(ANNE), &error), error);
     g_autoptr(GPtrArray) rows = list_log_page(fixture->store, LIST, NULL, 0, 9, &error);
     g_assert_cmpuint(rows->len, ==, 2);
 }

@@ -13,8 +13,14 @@
 static int64_t put(Fixture *fixture, PendingKind kind, const char *address, const char *token, int64_t expires_at)
 {
     GError *error = NULL;
-    Pending pending = {.kind = kind, .list_id = BORROWED(LIST), .address = BORROWED(address), .facts = 5,
-                       .waits_for = PENDING_PERSON, .made_at = 10, .asked_at = 20, .expires_at = expires_at};
+    Pending pending = {.kind = kind,
+                       .list_id = BORROWED(LIST),
+                       .address = mailbox_of(address),
+                       .facts = 5,
+                       .waits_for = PENDING_PERSON,
+                       .made_at = 10,
+                       .asked_at = 20,
+                       .expires_at = expires_at};
     assert_ok(pending_put(fixture->store, &pending, token, &error), error);
     return pending.number;
 }
@@ -43,7 +49,7 @@ static void test_one_for_each(Fixture *fixture, const void *data)
     g_autoptr(Pending) found = pending_find_token(fixture->store, "TWO", 50, &error);
     g_assert_no_error(error);
     g_assert_cmpint(found->number, ==, first);
-    g_assert_cmpstr(found->address, ==, "ANNE@example.org");
+    g_assert_cmpstr(found->address->text, ==, "ANNE@example.org");
     g_assert_cmpint(found->facts, ==, 5);
     g_assert_null(pending_find_token(fixture->store, "one", 50, &error));
     assert_failed(FAIL_MISSING, error);
@@ -60,7 +66,7 @@ static void test_expiry(Fixture *fixture, const void *data)
     assert_failed(FAIL_MISSING, error);
     g_assert_null(pending_find_token(fixture->store, "one", 100, &error));
     assert_failed(FAIL_MISSING, error);
-    Pending like = {.kind = PENDING_JOIN, .list_id = BORROWED(LIST), .address = BORROWED("anne@example.org")};
+    Pending like = {.kind = PENDING_JOIN, .list_id = BORROWED(LIST), .address = mailbox_of("anne@example.org")};
     assert_ok(pending_find_like(fixture->store, &like, 100, &found, &error), error);
     g_assert_null(found);
     assert_ok(pending_expire(fixture->store, 99, &removed, &error), error);
@@ -112,8 +118,12 @@ static void test_count(Fixture *fixture, const void *data)
     put(fixture, PENDING_JOIN, "anne@example.org", "one", 100);
     for (int64_t at = 0; at < 2; at++) {
         g_autofree char *address = g_strdup_printf("bob%d@example.org", (int)at);
-        Pending pending = {.kind = PENDING_LEAVE, .list_id = BORROWED(LIST), .address = address,
-                           .waits_for = PENDING_MODERATOR, .made_at = 20 + at, .expires_at = 100 + 100 * at};
+        Pending pending = {.kind = PENDING_LEAVE,
+                           .list_id = BORROWED(LIST),
+                           .address = mailbox_of(address),
+                           .waits_for = PENDING_MODERATOR,
+                           .made_at = 20 + at,
+                           .expires_at = 100 + 100 * at};
         assert_ok(pending_put(fixture->store, &pending, NULL, &error), error);
     }
     assert_ok(pending_count(fixture->store, 50, &count, &oldest, &error), error);

@@ -12,7 +12,7 @@
 static void add(Fixture *fixture, const char *address, Preferences own)
 {
     GError *error = NULL;
-    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, address, NULL, &own, &error), error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, mailbox_of(address), NULL, &own, &error), error);
 }
 
 /* Return what the cursor gives, joined by blanks. */
@@ -68,14 +68,16 @@ static void test_inheritance(Fixture *fixture, const void *data)
     add(fixture, "a@example.org", preferences_unset);
     assert_ok(user_set_preferences(fixture->store, "A@example.org", &off, &error), error);
     assert_recipients(fixture, NULL, NULL, "");
-    assert_ok(address_set_preferences(fixture->store, "a@example.org", &on, &error), error);
+    assert_ok(address_set_preferences(fixture->store, mailbox_of("a@example.org"), &on, &error), error);
     assert_recipients(fixture, NULL, NULL, "a@example.org");
-    assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, "a@example.org", &off, &error), error);
+    assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, mailbox_of("a@example.org"), &off, &error),
+              error);
     assert_recipients(fixture, NULL, NULL, "");
-    assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, "a@example.org", &preferences_unset, &error),
+    assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, mailbox_of("a@example.org"), &preferences_unset,
+                                     &error),
               error);
     assert_recipients(fixture, NULL, NULL, "a@example.org");
-    assert_ok(address_set_preferences(fixture->store, "a@example.org", &preferences_unset, &error), error);
+    assert_ok(address_set_preferences(fixture->store, mailbox_of("a@example.org"), &preferences_unset, &error), error);
     assert_recipients(fixture, NULL, NULL, "");
     assert_ok(user_set_preferences(fixture->store, "a@example.org", &preferences_unset, &error), error);
     assert_recipients(fixture, NULL, NULL, "a@example.org");
@@ -93,7 +95,7 @@ static void test_sender(Fixture *fixture, const void *data)
     assert_recipients(fixture, "stranger@example.org", NULL, "a@example.org b@example.org");
     assert_recipients(fixture, "no address", NULL, "a@example.org b@example.org");
     /* From another address of the same user. */
-    assert_ok(user_link_address(fixture->store, "a@example.org", "other@example.net", &error), error);
+    assert_ok(user_link_address(fixture->store, "a@example.org", mailbox_of("other@example.net"), &error), error);
     assert_recipients(fixture, "other@example.net", NULL, "b@example.org");
 }
 
@@ -113,22 +115,23 @@ static void test_each_address_once(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
     add(fixture, "a@example.org", preferences_unset);
-    assert_ok(member_add_user(fixture->store, LIST, ROLE_MEMBER, "a@example.org", &error), error);
+    assert_ok(member_add_user(fixture->store, LIST, ROLE_MEMBER, mailbox_of("a@example.org"), &error), error);
     int64_t count;
     assert_ok(recipient_count(fixture->store, LIST, &count, &error), error);
     g_assert_cmpint(count, ==, 2);
     assert_recipients(fixture, NULL, NULL, "a@example.org");
     /* Disabled one way, the other way still delivers. */
-    assert_ok(user_link_address(fixture->store, "a@example.org", "b@example.org", &error), error);
-    assert_ok(user_set_preferred(fixture->store, "b@example.org", &error), error);
+    assert_ok(user_link_address(fixture->store, "a@example.org", mailbox_of("b@example.org"), &error), error);
+    assert_ok(user_set_preferred(fixture->store, mailbox_of("b@example.org"), &error), error);
     assert_recipients(fixture, NULL, NULL, "a@example.org b@example.org");
 }
 
 static void test_roles(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
-    assert_ok(member_add(fixture->store, LIST, ROLE_OWNER, "owner@example.org", NULL, NULL, &error), error);
-    assert_ok(member_add(fixture->store, LIST, ROLE_NONMEMBER, "non@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_OWNER, mailbox_of("owner@example.org"), NULL, NULL, &error), error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_NONMEMBER, mailbox_of("non@example.org"), NULL, NULL, &error),
+              error);
     assert_recipients(fixture, NULL, NULL, "");
 }
 
@@ -165,7 +168,7 @@ static void test_snapshot(Fixture *fixture, const void *data)
     g_autoptr(RecipientCursor) cursor = recipient_cursor_open(fixture->store, LIST, NULL, NULL, &error);
     g_assert_cmpstr(recipient_cursor_next(cursor, &error), ==, "a@example.org");
     g_autoptr(Store) other = fixture_connect(fixture, &error);
-    assert_ok(member_add(other, LIST, ROLE_MEMBER, "b@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(other, LIST, ROLE_MEMBER, mailbox_of("b@example.org"), NULL, NULL, &error), error);
     g_assert_cmpstr(recipient_cursor_next(cursor, &error), ==, "c@example.org");
     g_assert_null(recipient_cursor_next(cursor, &error));
     assert_recipients(fixture, NULL, NULL, "a@example.org b@example.org c@example.org");
@@ -189,7 +192,8 @@ static void test_topics(Fixture *fixture, const void *data)
     GError *error = NULL;
     for (size_t at = 0; at < G_N_ELEMENTS(members); at++) {
         add(fixture, members[at].address, preferences_unset);
-        g_autoptr(Member) member = member_find(fixture->store, LIST, ROLE_MEMBER, members[at].address, &error);
+        g_autoptr(Member)
+            member = member_find(fixture->store, LIST, ROLE_MEMBER, mailbox_of(members[at].address), &error);
         g_auto(TopicChoice) choice = {0};
         assert_ok(topic_set(fixture->store, member->id, members[at].names, members[at].unmatched, &error), error);
         assert_ok(topic_read(fixture->store, member->id, &choice, &error), error);
@@ -206,9 +210,11 @@ static void test_topics(Fixture *fixture, const void *data)
         g_assert_cmpstr(all->str, ==, cases[at].expected);
     }
     g_autoptr(List) other = list_create(fixture->store, "other@example.com", &error);
-    assert_ok(member_add(fixture->store, other->list_id, ROLE_MEMBER, "dogs@x.org", NULL, NULL, &error), error);
+    assert_ok(member_add(fixture->store, other->list_id, ROLE_MEMBER, mailbox_of("dogs@x.org"), NULL, NULL, &error),
+              error);
     assert_ok(topic_copy(fixture->store, LIST, other->list_id, &error), error);
-    g_autoptr(Member) copied = member_find(fixture->store, other->list_id, ROLE_MEMBER, "dogs@x.org", &error);
+    g_autoptr(Member)
+        copied = member_find(fixture->store, other->list_id, ROLE_MEMBER, mailbox_of("dogs@x.org"), &error);
     g_auto(TopicChoice) choice = {0};
     assert_ok(topic_read(fixture->store, copied->id, &choice, &error), error);
     g_assert_true(g_strv_equal((const char *const *)choice.names, members[2].names) && choice.unmatched);

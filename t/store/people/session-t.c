@@ -14,7 +14,7 @@
 static void link_to(Fixture *fixture, const char *address, const char *token, int64_t now)
 {
     GError *error = NULL;
-    assert_ok(session_add_link(fixture->store, address, token, now, &error), error);
+    assert_ok(session_add_link(fixture->store, mailbox_of(address), token, now, &error), error);
 }
 
 static void begin(Fixture *fixture, const char *link, const char *token, int64_t now)
@@ -29,7 +29,7 @@ static char *whose(Fixture *fixture, const char *token, int64_t now)
     GError *error = NULL;
     g_autoptr(Session) session = session_find(fixture->store, token, now, &error);
     if (session)
-        return g_strdup(session->address);
+        return g_strdup(session->address->text);
     assert_failed(FAIL_MISSING, error);
     return g_strdup("");
 }
@@ -59,7 +59,7 @@ static void test_links(Fixture *fixture, const void *data)
     link_to(fixture, BOB, "bob's", NOW);
     expect(fixture, "first", NOW, ""); /* a link is no session */
     g_autoptr(Session) link = session_find_link(fixture->store, "first", NOW, &error);
-    g_assert_cmpstr(link->address, ==, ANNE);
+    g_assert_cmpstr(link->address->text, ==, ANNE);
     begin(fixture, "first", "session of anne", NOW);
     expect(fixture, "session of anne", NOW, ANNE);
     refuse_link(fixture, "first", NOW);
@@ -68,7 +68,7 @@ static void test_links(Fixture *fixture, const void *data)
     refuse_link(fixture, "bob's", NOW + SESSION_LINK_LIFE);
     begin(fixture, "bob's", "session of bob", NOW + SESSION_LINK_LIFE - 1);
     expect(fixture, "session of bob", NOW, BOB);
-    g_assert_false(session_add_link(fixture->store, "no address", "x", NOW, &error));
+    g_assert_false(session_add_link(fixture->store, mailbox_of("no address"), "x", NOW, &error));
     assert_failed(FAIL_NEVER, error);
 }
 
@@ -86,26 +86,26 @@ static void test_end(Fixture *fixture, const void *data)
     /* A session that is used lasts. */
     g_autoptr(Session) used = session_find(fixture->store, "session 0", NOW, &error);
     assert_ok(session_touch(fixture->store, used->key, NOW + 1000, &error), error);
-    g_autoptr(GPtrArray) all = session_all(fixture->store, "ANNE@example.ORG", NOW + 1000, &error);
+    g_autoptr(GPtrArray) all = session_all(fixture->store, mailbox_of("ANNE@example.ORG"), NOW + 1000, &error);
     g_assert_cmpuint(all->len, ==, 3);
     g_assert_cmpint(((Session *)all->pdata[0])->key, ==, used->key);
     g_assert_cmpstr(((Session *)all->pdata[1])->agent, ==, "Browser");
     expect(fixture, "session 1", NOW + SESSION_LIFE, ANNE);
     expect(fixture, "session 1", NOW + SESSION_LIFE + 1, "");
     expect(fixture, "session 0", NOW + SESSION_LIFE + 999, ANNE);
-    g_autoptr(GPtrArray) living = session_all(fixture->store, ANNE, NOW + SESSION_LIFE + 999, &error);
+    g_autoptr(GPtrArray) living = session_all(fixture->store, mailbox_of(ANNE), NOW + SESSION_LIFE + 999, &error);
     g_assert_cmpuint(living->len, ==, 1);
     /* One of somebody else's is not ended. */
     g_autoptr(Session) bobs = session_find(fixture->store, "bob's", NOW, &error);
-    assert_ok(session_end(fixture->store, ANNE, bobs->key, 0, &error), error);
+    assert_ok(session_end(fixture->store, mailbox_of(ANNE), bobs->key, 0, &error), error);
     expect(fixture, "bob's", NOW, BOB);
     const Session *second = all->pdata[1];
-    assert_ok(session_end(fixture->store, ANNE, second->key, 0, &error), error);
+    assert_ok(session_end(fixture->store, mailbox_of(ANNE), second->key, 0, &error), error);
     expect(fixture, "session 2", NOW, "");
-    assert_ok(session_end(fixture->store, ANNE, 0, used->key, &error), error);
+    assert_ok(session_end(fixture->store, mailbox_of(ANNE), 0, used->key, &error), error);
     expect(fixture, "session 1", NOW, "");
     expect(fixture, "session 0", NOW, ANNE);
-    assert_ok(session_end(fixture->store, ANNE, 0, 0, &error), error);
+    assert_ok(session_end(fixture->store, mailbox_of(ANNE), 0, 0, &error), error);
     expect(fixture, "session 0", NOW, "");
     expect(fixture, "bob's", NOW, BOB);
     assert_ok(session_expire(fixture->store, NOW + SESSION_LIFE, &error), error);
@@ -119,12 +119,12 @@ static void test_forgotten(Fixture *fixture, const void *data)
     GError *error = NULL;
     const char *const both[][2] = {{ANNE, "anne's"}, {BOB, "bob's"}};
     for (size_t i = 0; i < G_N_ELEMENTS(both); i++) {
-        assert_ok(address_add(fixture->store, both[i][0], NULL, &error), error);
+        assert_ok(address_add(fixture->store, mailbox_of(both[i][0]), NULL, &error), error);
         link_to(fixture, both[i][0], "first", NOW);
         begin(fixture, "first", both[i][0], NOW);
         link_to(fixture, both[i][0], both[i][1], NOW);
     }
-    assert_ok(address_remove(fixture->store, "anne@EXAMPLE.org", &error), error);
+    assert_ok(address_remove(fixture->store, mailbox_of("anne@EXAMPLE.org"), &error), error);
     expect(fixture, ANNE, NOW, "");
     refuse_link(fixture, "anne's", NOW);
     expect(fixture, BOB, NOW, BOB);

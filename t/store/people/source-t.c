@@ -36,7 +36,7 @@ static bool is_member(Fixture *fixture, const char *address)
 {
     GError *error = NULL;
     Member *member;
-    assert_ok(member_look_up(fixture->store, LIST, ROLE_MEMBER, address, &member, &error), error);
+    assert_ok(member_look_up(fixture->store, LIST, ROLE_MEMBER, mailbox_of(address), &member, &error), error);
     bool is = member != NULL;
     member_free(member);
     return is;
@@ -86,7 +86,7 @@ static void test_two_sources(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
     g_autoptr(MemberSource) one = add(fixture, "one"), two = add(fixture, "two");
-    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, ANNE, NULL, NULL, &error), error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), NULL, NULL, &error), error);
     follow(fixture, one, GIVES("ANNE@example.org", BOB, "bob@EXAMPLE.org"), 0);
     follow(fixture, two, GIVES(BOB, CLEO), 0);
     int64_t alone;
@@ -107,18 +107,18 @@ static void test_who_left(Fixture *fixture, const void *data)
     char *way;
     g_autoptr(MemberSource) one = add(fixture, "one"), two = add(fixture, "two");
     follow(fixture, one, GIVES(ANNE, BOB), 0);
-    assert_ok(member_remove(fixture->store, LIST, ROLE_MEMBER, BOB, &error), error);
+    assert_ok(member_remove(fixture->store, LIST, ROLE_MEMBER, mailbox_of(BOB), &error), error);
     follow(fixture, two, GIVES(BOB), 1);
-    assert_ok(source_left_find(fixture->store, LIST, "BOB@example.org", &way, &left_at, &error), error);
+    assert_ok(source_left_find(fixture->store, LIST, mailbox_of("BOB@example.org"), &way, &left_at, &error), error);
     g_assert_cmpstr(way, ==, "");
     g_assert_cmpint(left_at, ==, NOW);
     g_free(way);
     follow(fixture, one, GIVES(ANNE), 0);
     follow(fixture, one, GIVES(ANNE, BOB), 1);
     g_assert_false(is_member(fixture, BOB));
-    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, BOB, NULL, NULL, &error), error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, mailbox_of(BOB), NULL, NULL, &error), error);
     follow(fixture, one, GIVES(ANNE, BOB), 0);
-    assert_ok(source_left_find(fixture->store, LIST, BOB, &way, &left_at, &error), error);
+    assert_ok(source_left_find(fixture->store, LIST, mailbox_of(BOB), &way, &left_at, &error), error);
     g_assert_null(way);
     follow(fixture, one, GIVES(ANNE), 0);
     g_assert_true(is_member(fixture, BOB));
@@ -130,8 +130,8 @@ static void test_moved(Fixture *fixture, const void *data)
     GError *error = NULL;
     g_autoptr(MemberSource) one = add(fixture, "one"), two = add(fixture, "two");
     follow(fixture, one, GIVES(ANNE, BOB), 0);
-    g_autoptr(Member) bob = member_find(fixture->store, LIST, ROLE_MEMBER, BOB, &error);
-    assert_ok(member_set_address(fixture->store, bob->id, CLEO, &error), error);
+    g_autoptr(Member) bob = member_find(fixture->store, LIST, ROLE_MEMBER, mailbox_of(BOB), &error);
+    assert_ok(member_set_address(fixture->store, bob->id, mailbox_of(CLEO), &error), error);
     follow(fixture, one, GIVES(ANNE, BOB), 0);
     follow(fixture, two, GIVES(BOB), 0);
     g_assert_true(is_member(fixture, CLEO) && !is_member(fixture, BOB));
@@ -147,12 +147,12 @@ static void test_moved_in_the_source(Fixture *fixture, const void *data)
     GError *error = NULL;
     int64_t alone;
     g_autoptr(MemberSource) one = add(fixture, "one"), two = add(fixture, "two");
-    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, ANNE, NULL, NULL, &error), error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), NULL, NULL, &error), error);
     follow(fixture, one, GIVES(ANNE, BOB), 0);
-    g_autoptr(Member) anne = member_find(fixture->store, LIST, ROLE_MEMBER, ANNE, &error),
-                      bob = member_find(fixture->store, LIST, ROLE_MEMBER, BOB, &error);
-    assert_ok(member_set_address(fixture->store, anne->id, DORA, &error), error);
-    assert_ok(member_set_address(fixture->store, bob->id, CLEO, &error), error);
+    g_autoptr(Member) anne = member_find(fixture->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), &error),
+                      bob = member_find(fixture->store, LIST, ROLE_MEMBER, mailbox_of(BOB), &error);
+    assert_ok(member_set_address(fixture->store, anne->id, mailbox_of(DORA), &error), error);
+    assert_ok(member_set_address(fixture->store, bob->id, mailbox_of(CLEO), &error), error);
     follow(fixture, one, GIVES(ANNE, BOB, DORA, CLEO), 0);
     assert_ok(source_count_alone(fixture->store, one, &alone, &error), error);
     g_assert_cmpint(alone, ==, 1);
@@ -227,7 +227,7 @@ static void test_set_meanwhile(Fixture *fixture, const void *data)
 static Member *member_of(Fixture *fixture, const char *address)
 {
     GError *error = NULL;
-    Member *member = member_find(fixture->store, LIST, ROLE_MEMBER, address, &error);
+    Member *member = member_find(fixture->store, LIST, ROLE_MEMBER, mailbox_of(address), &error);
     g_assert_no_error(error);
     return member;
 }
@@ -241,8 +241,9 @@ static void test_many(Fixture *fixture, const void *data)
     g_autoptr(MemberSource) one = add(fixture, "one");
     g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(g_free);
     assert_ok(list_set(fixture->store, LIST, "digest_is_default", "yes", &error), error);
-    assert_ok(member_add(fixture->store, LIST, ROLE_OWNER, "P0042@Example.org", "Known", NULL, &error), error);
-    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, ANNE, NULL, NULL, &error), error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_OWNER, mailbox_of("P0042@Example.org"), "Known", NULL, &error),
+              error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, mailbox_of(ANNE), NULL, NULL, &error), error);
     for (unsigned at = 0; at < MANY; at++) {
         g_autofree char *address = g_strdup_printf("p%04u@example.%s", at, at % 3 == 0 ? "com" : "org");
         g_ptr_array_add(all, g_utf8_strdown(address, -1));
@@ -293,14 +294,15 @@ static void test_many_go(Fixture *fixture, const void *data)
     g_autoptr(MemberSource) one = add(fixture, "one"), two = add(fixture, "two"), other = add_to(fixture, OTHER, "one");
     g_autoptr(GPtrArray) all = people(1), some = people(5);
     const int64_t kept = (int64_t)some->len - 1;
-    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, "p0001@example.org", NULL, NULL, &error), error);
-    assert_ok(member_add(fixture->store, LIST, ROLE_OWNER, "p0002@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, mailbox_of("p0001@example.org"), NULL, NULL, &error),
+              error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_OWNER, mailbox_of("p0002@example.org"), NULL, NULL, &error), error);
     follow(fixture, one, (const char *const *)all->pdata, 0);
     follow(fixture, two, (const char *const *)some->pdata, 0);
     follow(fixture, other, (const char *const *)all->pdata, 0);
     g_autoptr(Member) moved = member_of(fixture, "p0003@example.org"), both = member_of(fixture, "p0004@example.org");
-    assert_ok(member_set_address(fixture->store, moved->id, ANNE, &error), error);
-    assert_ok(member_set_address(fixture->store, both->id, BOB, &error), error);
+    assert_ok(member_set_address(fixture->store, moved->id, mailbox_of(ANNE), &error), error);
+    assert_ok(member_set_address(fixture->store, both->id, mailbox_of(BOB), &error), error);
     g_ptr_array_insert(all, 0, g_strdup(BOB));
     follow(fixture, one, (const char *const *)all->pdata, 0);
     assert_members(fixture, LIST, MANY);
@@ -312,7 +314,7 @@ static void test_many_go(Fixture *fixture, const void *data)
     follow(fixture, two, NOBODY, 0);
     assert_members(fixture, LIST, 1);
     assert_members(fixture, OTHER, MANY);
-    g_autoptr(Member) owner = member_find(fixture->store, LIST, ROLE_OWNER, "p0002@example.org", &error);
+    g_autoptr(Member) owner = member_find(fixture->store, LIST, ROLE_OWNER, mailbox_of("p0002@example.org"), &error);
     g_assert_no_error(error);
 }
 

@@ -21,7 +21,7 @@ static void fill(Fixture *fixture)
     assert_ok(store_begin(fixture->store, &error), error);
     for (int at = 0; at < PEOPLE; at++) {
         g_autofree char *address = address_of(at * 1237 % PEOPLE);
-        assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, address, NULL, NULL, &error), error);
+        assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, mailbox_of(address), NULL, NULL, &error), error);
     }
     assert_ok(store_commit(fixture->store, &error), error);
 }
@@ -85,8 +85,8 @@ static void test_twice(Fixture *fixture, const void *data)
     assert_ok(store_begin(fixture->store, &error), error);
     for (int at = 0; at < 1200; at++) {
         g_autofree char *address = address_of(at);
-        assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, address, NULL, NULL, &error), error);
-        assert_ok(member_add_user(fixture->store, LIST, ROLE_MEMBER, address, &error), error);
+        assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, mailbox_of(address), NULL, NULL, &error), error);
+        assert_ok(member_add_user(fixture->store, LIST, ROLE_MEMBER, mailbox_of(address), &error), error);
     }
     assert_ok(store_commit(fixture->store, &error), error);
     assert_sound(fixture);
@@ -101,9 +101,10 @@ static void test_shrink(Fixture *fixture, const void *data)
     assert_ok(store_begin(fixture->store, &error), error);
     for (int at = 300; at < PEOPLE - 300; at++) {
         g_autofree char *address = address_of(at);
-        assert_ok(at % 3 == 0   ? member_remove(fixture->store, LIST, ROLE_MEMBER, address, &error)
-                  : at % 3 == 1 ? address_remove(fixture->store, address, &error)
-                                : user_remove(fixture->store, address, &error), error);
+        assert_ok(at % 3 == 0   ? member_remove(fixture->store, LIST, ROLE_MEMBER, mailbox_of(address), &error)
+                  : at % 3 == 1 ? address_remove(fixture->store, mailbox_of(address), &error)
+                                : user_remove(fixture->store, address, &error),
+                  error);
     }
     assert_ok(store_commit(fixture->store, &error), error);
     assert_sound(fixture);
@@ -116,14 +117,14 @@ static void test_move(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
     fill(fixture);
-    assert_ok(member_add_user(fixture->store, LIST, ROLE_MEMBER, "m0001@example.org", &error), error);
-    assert_ok(user_link_address(fixture->store, "m0001@example.org", "zz@example.org", &error), error);
-    assert_ok(user_set_preferred(fixture->store, "zz@example.org", &error), error);
+    assert_ok(member_add_user(fixture->store, LIST, ROLE_MEMBER, mailbox_of("m0001@example.org"), &error), error);
+    assert_ok(user_link_address(fixture->store, "m0001@example.org", mailbox_of("zz@example.org"), &error), error);
+    assert_ok(user_set_preferred(fixture->store, mailbox_of("zz@example.org"), &error), error);
     assert_sound(fixture);
-    g_autoptr(Member) member = member_find(fixture->store, LIST, ROLE_MEMBER, "m3400@example.org", &error);
-    assert_ok(member_set_address(fixture->store, member->id, "a@example.org", &error), error);
-    assert_ok(address_unlink(fixture->store, "m0500@example.org", &error), error);
-    assert_ok(address_add(fixture->store, "alone@example.org", NULL, &error), error);
+    g_autoptr(Member) member = member_find(fixture->store, LIST, ROLE_MEMBER, mailbox_of("m3400@example.org"), &error);
+    assert_ok(member_set_address(fixture->store, member->id, mailbox_of("a@example.org"), &error), error);
+    assert_ok(address_unlink(fixture->store, mailbox_of("m0500@example.org"), &error), error);
+    assert_ok(address_add(fixture->store, mailbox_of("alone@example.org"), NULL, &error), error);
     assert_ok(user_merge(fixture->store, "m0600@example.org", "m0700@example.org", &error), error);
     assert_sound(fixture);
     assert_places(fixture);

@@ -28,7 +28,7 @@ static void set_up(Fixture *fixture, const void *data)
 static void note(Fixture *fixture, const char *list_id, const char *address, int64_t when)
 {
     GError *error = NULL;
-    assert_ok(stranger_note(fixture->store, list_id, address, when, &error), error);
+    assert_ok(stranger_note(fixture->store, list_id, mailbox_of(address), when, &error), error);
 }
 
 static void count_turn(void *data)
@@ -50,13 +50,13 @@ static int64_t expire(Fixture *fixture)
 
 static bool is_nonmember(Fixture *fixture, const char *list_id, const char *address)
 {
-    g_autoptr(Member) member = member_find(fixture->store, list_id, ROLE_NONMEMBER, address, NULL);
+    g_autoptr(Member) member = member_find(fixture->store, list_id, ROLE_NONMEMBER, mailbox_of(address), NULL);
     return member != NULL;
 }
 
 static bool is_known(Fixture *fixture, const char *address)
 {
-    g_autoptr(KnownAddress) known = address_find(fixture->store, address, NULL);
+    g_autoptr(KnownAddress) known = address_find(fixture->store, mailbox_of(address), NULL);
     g_autoptr(User) user = user_find(fixture->store, address, NULL);
     g_assert_true(known || !user);
     return known != NULL;
@@ -87,7 +87,7 @@ static void test_two_lists(Fixture *fixture, const void *data)
     note(fixture, OTHER, EVE, clock_now());
     g_assert_cmpint(expire(fixture), ==, 1);
     g_assert_true(is_nonmember(fixture, OTHER, EVE) && is_known(fixture, EVE));
-    g_assert_true(member_remove(fixture->store, OTHER, ROLE_NONMEMBER, EVE, NULL));
+    g_assert_true(member_remove(fixture->store, OTHER, ROLE_NONMEMBER, mailbox_of(EVE), NULL));
     g_assert_cmpint(expire(fixture), ==, 0);
     g_assert_false(is_known(fixture, EVE));
 }
@@ -98,19 +98,23 @@ static void test_wanted(Fixture *fixture, const void *data)
     GError *error = NULL;
     Preferences wants = preferences_unset;
     wants.hide_address = 1;
-    assert_ok(member_add(fixture->store, LIST, ROLE_NONMEMBER, "made@example.net", NULL, NULL, &error), error);
-    assert_ok(member_add(fixture->store, OTHER, ROLE_MEMBER, "member@example.net", NULL, NULL, &error), error);
-    assert_ok(member_remove(fixture->store, OTHER, ROLE_MEMBER, "member@example.net", &error), error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_NONMEMBER, mailbox_of("made@example.net"), NULL, NULL, &error),
+              error);
+    assert_ok(member_add(fixture->store, OTHER, ROLE_MEMBER, mailbox_of("member@example.net"), NULL, NULL, &error),
+              error);
+    assert_ok(member_remove(fixture->store, OTHER, ROLE_MEMBER, mailbox_of("member@example.net"), &error), error);
     static const char *const all[] = {"made@example.net", "member@example.net", "judged@example.net",
                                       "prefers@example.net", "verified@example.net", "joined@example.net",
                                       "held@example.net"};
     for (size_t at = 0; at < G_N_ELEMENTS(all); at++)
         note(fixture, LIST, all[at], THEN);
-    assert_ok(member_set_moderation(fixture->store, LIST, ROLE_NONMEMBER, "judged@example.net", ACTION_DEFER, &error),
+    assert_ok(member_set_moderation(fixture->store, LIST, ROLE_NONMEMBER, mailbox_of("judged@example.net"),
+                                    ACTION_DEFER, &error),
               error);
-    assert_ok(address_set_preferences(fixture->store, "prefers@example.net", &wants, &error), error);
-    assert_ok(address_set_verified(fixture->store, "verified@example.net", clock_now(), &error), error);
-    assert_ok(member_add(fixture->store, OTHER, ROLE_MEMBER, "joined@example.net", NULL, NULL, &error), error);
+    assert_ok(address_set_preferences(fixture->store, mailbox_of("prefers@example.net"), &wants, &error), error);
+    assert_ok(address_set_verified(fixture->store, mailbox_of("verified@example.net"), clock_now(), &error), error);
+    assert_ok(member_add(fixture->store, OTHER, ROLE_MEMBER, mailbox_of("joined@example.net"), NULL, NULL, &error),
+              error);
     g_autoptr(GBytes) message = g_bytes_new_static("x", 1);
     Held held = {.list_id = (char *)LIST, .sender = (char *)"Held@example.net", .held_at = THEN, .message = message};
     assert_ok(held_add(fixture->store, &held, &error), error);
@@ -141,11 +145,11 @@ static void test_cared_for(Fixture *fixture, const void *data)
         note(fixture, LIST, all[at], THEN);
     note(fixture, LIST, EVE, THEN);
     assert_ok(user_set_name(fixture->store, "named@example.net", "Nora", &error), error);
-    assert_ok(address_set_name(fixture->store, "called@example.net", "Carl", &error), error);
-    assert_ok(user_set_preferred(fixture->store, "first@example.net", &error), error);
-    assert_ok(user_create(fixture->store, "bob@example.net", NULL, id, &error), error);
-    assert_ok(user_link_address(fixture->store, "bob@example.net", "linked@example.net", &error), error);
-    assert_ok(user_link_address(fixture->store, "main@example.net", "other@example.net", &error), error);
+    assert_ok(address_set_name(fixture->store, mailbox_of("called@example.net"), "Carl", &error), error);
+    assert_ok(user_set_preferred(fixture->store, mailbox_of("first@example.net"), &error), error);
+    assert_ok(user_create(fixture->store, mailbox_of("bob@example.net"), NULL, id, &error), error);
+    assert_ok(user_link_address(fixture->store, "bob@example.net", mailbox_of("linked@example.net"), &error), error);
+    assert_ok(user_link_address(fixture->store, "main@example.net", mailbox_of("other@example.net"), &error), error);
     expire(fixture);
     for (size_t at = 0; at < G_N_ELEMENTS(all); at++)
         g_assert_true(is_known(fixture, all[at]));

@@ -12,7 +12,7 @@
 static Member *anne(Fixture *fixture)
 {
     GError *error = NULL;
-    Member *member = member_find(fixture->store, LIST, ROLE_MEMBER, "anne@example.org", &error);
+    Member *member = member_find(fixture->store, LIST, ROLE_MEMBER, mailbox_of("anne@example.org"), &error);
     g_assert_no_error(error);
     return member;
 }
@@ -27,7 +27,7 @@ static void open_with_anne(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
     fixture_open_list(fixture, data);
-    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, "anne@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, mailbox_of("anne@example.org"), NULL, NULL, &error), error);
 }
 
 static void test_turns(Fixture *fixture, const void *data)
@@ -80,23 +80,26 @@ static void test_others_decide(Fixture *fixture, const void *data)
     Preferences own = preferences_unset;
     g_autoptr(Member) member = anne(fixture);
     own.delivery_status = DELIVERY_BY_BOUNCES;
-    assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, "anne@example.org", &own, &error), error);
+    assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, mailbox_of("anne@example.org"), &own, &error),
+              error);
     assert_ok(vacation_set(fixture->store, member->id, 50, 300, 100, &error), error);
     g_assert_cmpint(status(fixture), ==, DELIVERY_BY_BOUNCES);
     assert_ok(vacation_turn(fixture->store, 300, NULL, &error), error);
     g_assert_cmpint(status(fixture), ==, DELIVERY_BY_BOUNCES);
     own.delivery_status = DELIVERY_BY_USER;
-    assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, "anne@example.org", &own, &error), error);
+    assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, mailbox_of("anne@example.org"), &own, &error),
+              error);
     assert_ok(vacation_set(fixture->store, member->id, 320, 340, 310, &error), error);
     assert_ok(vacation_turn(fixture->store, 345, NULL, &error), error); /* nobody looked while it lasted */
     g_assert_cmpint(status(fixture), ==, DELIVERY_BY_USER);
     assert_ok(vacation_set(fixture->store, member->id, 350, 500, 400, &error), error);
     own.delivery_status = DELIVERY_ENABLED;
-    assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, "anne@example.org", &own, &error), error);
+    assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, mailbox_of("anne@example.org"), &own, &error),
+              error);
     assert_ok(vacation_find(fixture->store, member->id, &found, &error), error);
     g_assert_cmpint(found.ends_at, ==, 0);
     assert_ok(vacation_set(fixture->store, member->id, 350, 500, 400, &error), error);
-    assert_ok(member_remove(fixture->store, LIST, ROLE_MEMBER, "anne@example.org", &error), error);
+    assert_ok(member_remove(fixture->store, LIST, ROLE_MEMBER, mailbox_of("anne@example.org"), &error), error);
     assert_ok(vacation_turn(fixture->store, 600, NULL, &error), error);
 }
 
@@ -110,7 +113,7 @@ static void join(Fixture *fixture, const char *list_id, const char *address, Del
     GError *error = NULL;
     Preferences own = preferences_unset;
     own.delivery_status = status == DELIVERY_ENABLED ? -1 : (int)status;
-    assert_ok(member_add(fixture->store, list_id, ROLE_MEMBER, address, NULL, &own, &error), error);
+    assert_ok(member_add(fixture->store, list_id, ROLE_MEMBER, mailbox_of(address), NULL, &own, &error), error);
 }
 
 /* Anne is on the first list, with an address of hers on the others, each stopped for another reason; Bob is on all. */
@@ -121,7 +124,7 @@ static void open_with_lists(Fixture *fixture, const void *data)
     GError *error = NULL;
     open_with_anne(fixture, data);
     join(fixture, LIST, BOB, DELIVERY_ENABLED);
-    assert_ok(user_link_address(fixture->store, ANNE, "anne@work.example", &error), error);
+    assert_ok(user_link_address(fixture->store, ANNE, mailbox_of("anne@work.example"), &error), error);
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
         g_autofree char *address = g_strconcat(others[i], "@example.com", NULL);
         g_autofree char *list_id = g_strconcat(others[i], ".example.com", NULL);
@@ -140,7 +143,8 @@ static char *states(Fixture *fixture, const char *address, const char *other)
     for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
         GError *error = NULL;
         Vacation found;
-        g_autoptr(Member) member = member_find(fixture->store, lists[i], ROLE_MEMBER, i ? other : address, &error);
+        g_autoptr(Member)
+            member = member_find(fixture->store, lists[i], ROLE_MEMBER, mailbox_of(i ? other : address), &error);
         g_assert_no_error(error);
         assert_ok(vacation_find(fixture->store, member->id, &found, &error), error);
         g_string_append_printf(all, "%s%d%s", i ? " " : "", member->effective.delivery_status,
@@ -163,28 +167,28 @@ static void test_everywhere(Fixture *fixture, const void *data)
     Store *store = fixture->store;
     const Vacation later = {200, 300, false}, now = {50, 300, false}, over = {10, 90, false};
     assert_states("0 2 3 1");
-    assert_ok(vacation_switch_everywhere(store, ANNE, false, &error), error);
+    assert_ok(vacation_switch_everywhere(store, mailbox_of(ANNE), false, &error), error);
     assert_states("1 1 3 1");
-    assert_ok(vacation_switch_everywhere(store, "anne@work.example", true, &error), error);
+    assert_ok(vacation_switch_everywhere(store, mailbox_of("anne@work.example"), true, &error), error);
     assert_states("0 0 3 0");
-    assert_ok(vacation_set_everywhere(store, ANNE, &later, 100, &error), error);
+    assert_ok(vacation_set_everywhere(store, mailbox_of(ANNE), &later, 100, &error), error);
     assert_states("0v 0v 3v 0v");
-    assert_ok(vacation_set_everywhere(store, ANNE, &now, 100, &error), error);
+    assert_ok(vacation_set_everywhere(store, mailbox_of(ANNE), &now, 100, &error), error);
     assert_states("1v 1v 3v 1v");
-    assert_ok(vacation_set_everywhere(store, ANNE, &later, 100, &error), error); /* later after all */
+    assert_ok(vacation_set_everywhere(store, mailbox_of(ANNE), &later, 100, &error), error); /* later after all */
     assert_states("0v 0v 3v 0v");
     assert_ok(vacation_turn(store, 200, NULL, &error), error);
     assert_states("1v 1v 3v 1v");
     /* Stopped for good meanwhile, mail does not come when the vacation would be over. */
-    assert_ok(vacation_switch_everywhere(store, ANNE, false, &error), error);
+    assert_ok(vacation_switch_everywhere(store, mailbox_of(ANNE), false, &error), error);
     assert_ok(vacation_turn(store, 400, NULL, &error), error);
     assert_states("1 1 3 1");
-    assert_ok(vacation_switch_everywhere(store, ANNE, true, &error), error);
+    assert_ok(vacation_switch_everywhere(store, mailbox_of(ANNE), true, &error), error);
     assert_states("0 0 3 0");
-    g_assert_false(vacation_set_everywhere(store, ANNE, &over, 100, &error));
+    g_assert_false(vacation_set_everywhere(store, mailbox_of(ANNE), &over, 100, &error));
     assert_failed(FAIL_NEVER, error);
-    assert_ok(vacation_set_everywhere(store, "nobody@example.org", &now, 100, &error), error);
-    assert_ok(vacation_switch_everywhere(store, "nobody@example.org", false, &error), error);
+    assert_ok(vacation_set_everywhere(store, mailbox_of("nobody@example.org"), &now, 100, &error), error);
+    assert_ok(vacation_switch_everywhere(store, mailbox_of("nobody@example.org"), false, &error), error);
     assert_states("0 0 3 0");
 }
 
@@ -203,8 +207,8 @@ static double seconds_for(Fixture *fixture, const char *address, int from, int u
     }
     assert_ok(store_commit(store, &error), error);
     clock_t begun = clock();
-    assert_ok(vacation_set_everywhere(store, address, &away, 100, &error), error);
-    assert_ok(vacation_switch_everywhere(store, address, true, &error), error);
+    assert_ok(vacation_set_everywhere(store, mailbox_of(address), &away, 100, &error), error);
+    assert_ok(vacation_switch_everywhere(store, mailbox_of(address), true, &error), error);
     return (double)(clock() - begun) / CLOCKS_PER_SEC;
 }
 

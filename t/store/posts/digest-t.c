@@ -15,7 +15,7 @@ static void add(Fixture *fixture, const char *address, int mode)
     GError *error = NULL;
     Preferences own = preferences_unset;
     own.delivery_mode = mode;
-    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, address, NULL, &own, &error), error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, mailbox_of(address), NULL, &own, &error), error);
 }
 
 static void set_mode(Fixture *fixture, const char *address, int mode)
@@ -23,7 +23,7 @@ static void set_mode(Fixture *fixture, const char *address, int mode)
     GError *error = NULL;
     Preferences own = preferences_unset;
     own.delivery_mode = mode;
-    assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, address, &own, &error), error);
+    assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, mailbox_of(address), &own, &error), error);
 }
 
 static void collect(Fixture *fixture, const char *text, int64_t time)
@@ -122,7 +122,7 @@ static void test_wanted(Fixture *fixture, const void *data)
     assert_ok(digest_wanted(fixture->store, LIST, &wanted, &error), error);
     g_assert_true(wanted);
     assert_ok(user_set_preferences(fixture->store, "a@example.org", &preferences_unset, &error), error);
-    assert_ok(address_set_preferences(fixture->store, "a@example.org", &own, &error), error);
+    assert_ok(address_set_preferences(fixture->store, mailbox_of("a@example.org"), &own, &error), error);
     assert_ok(digest_wanted(fixture->store, LIST, &wanted, &error), error);
     g_assert_true(wanted);
 }
@@ -181,7 +181,8 @@ static void test_refused_change(Fixture *fixture, const void *data)
     collect(fixture, "one", 7);
     Preferences own = preferences_unset;
     assert_ok(store_begin(fixture->store, &error), error);
-    g_assert_false(member_set_preferences(fixture->store, LIST, ROLE_MODERATOR, "a@example.org", &own, &error));
+    g_assert_false(
+        member_set_preferences(fixture->store, LIST, ROLE_MODERATOR, mailbox_of("a@example.org"), &own, &error));
     assert_failed(FAIL_MISSING, error);
     assert_ok(store_commit(fixture->store, &error), error);
 }

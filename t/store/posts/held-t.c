@@ -91,8 +91,9 @@ static void test_room(Fixture *fixture, const void *data)
     hold_of(fixture, LIST, "c@example.org", false);
     store_rollback(fixture->store);
     assert_room(fixture, LIST, one, one);
-    assert_ok(member_add(fixture->store, LIST, ROLE_NONMEMBER, "eve@example.org", NULL, NULL, &error), error);
-    assert_ok(address_remove(fixture->store, "eve@example.org", &error), error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_NONMEMBER, mailbox_of("eve@example.org"), NULL, NULL, &error),
+              error);
+    assert_ok(address_remove(fixture->store, mailbox_of("eve@example.org"), &error), error);
     assert_room(fixture, LIST, 0, 0);
     assert_room(fixture, other, one, 0);
     hold_of(fixture, LIST, "d@example.org", true);
