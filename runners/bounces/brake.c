@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "lists/keys.h"
 #include "runners/bounces/case.h"
-#include "store/people/email.h"
 
 #define PORTION 1000 /* members who are looked at in one transaction */
 

@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "store/people/email.h"
 #include "store/lists/list_setting.h"
 #include "store/people/member.h"
 #include "store/people/password.h"

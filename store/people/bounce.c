@@ -6,7 +6,6 @@
 
 #include "base/fail.h"
 #include "store/people/bounce_internal.h"
-#include "store/people/email.h"
 
 /* ---- one bounce ---- */
 

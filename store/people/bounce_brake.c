@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "store/people/email.h"
 #include "store/people/leave_brake.h"
 #include "store/store_internal.h"
 

@@ -90,6 +90,7 @@ bool email_ensure(Store *store, const Mailbox *address, const char *display_name
     Step step = mailbox_check(address, error) ? look_up(store, address, email, error) : STEP_FAILED;
     if (step != STEP_DONE || !check_legible(address, error))
         return step == STEP_ROW;
+    email->made = true;
     email->email = g_strdup(address->bare);
     email->person = store_key_new(store, error);
     email->key = email->person ? store_key_new(store, error) : 0;

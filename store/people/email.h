@@ -16,6 +16,7 @@ typedef struct Email {
     int64_t key, person;  /* keys of the address and of the person that it belongs to */
     char *folded, *email; /* email: as it was first written */
     bool preferred;       /* by its user */
+    bool made;            /* email_ensure() has made it */
 } Email;
 void email_clear(Email *email);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Email, email_clear)

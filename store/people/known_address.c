@@ -127,18 +127,14 @@ bool address_language(Store *store, const char *list_id, const Mailbox *address,
 
 bool address_add(Store *store, const Mailbox *address, const char *display_name, GError **error)
 {
-    g_auto(Email) added = {0}, known = {0};
-    g_autoptr(GError) unknown = NULL;
+    g_auto(Email) known = {0};
     g_auto(Write) write = write_begin(store, WRITE_SITE, error);
-    if (!write.begun || !mailbox_check(address, error))
+    if (!write.begun || !email_ensure(store, address, display_name, &known, error))
         return false;
-    if (email_find(store, address, &known, &unknown))
+    if (!known.made)
         return fail(error, FAIL_EXISTS, "the address %s is known already", known.email);
-    if (!g_error_matches(unknown, FAIL, FAIL_MISSING))
-        return fail_with(error, &unknown);
-    return email_ensure(store, address, display_name, &added, error) &&
-           query_run(store, error, NULL, "UPDATE person SET stands_in = 1 WHERE key = $1", INTEGER(added.person)) &&
-           span_count_user(store, added.person, -1, error) && write_end(&write, error);
+    return query_run(store, error, NULL, "UPDATE person SET stands_in = 1 WHERE key = $1", INTEGER(known.person)) &&
+           span_count_user(store, known.person, -1, error) && write_end(&write, error);
 }
 
 bool address_set_name(Store *store, const Mailbox *address, const char *display_name, GError **error)

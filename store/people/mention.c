@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mailbox.h"
-#include "store/people/email.h"
 #include "store/store_internal.h"
 
 /* How a statement has the address, as $1. */

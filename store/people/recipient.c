@@ -4,7 +4,6 @@
 
 #include "base/mailbox.h"
 #include "store/lists/topic.h"
-#include "store/people/email.h"
 #include "store/people/member.h"
 #include "store/people/member_internal.h"
 #include "store/people/span.h"

@@ -187,24 +187,17 @@ bool user_count(Store *store, const UserCriteria *criteria, int64_t *count, GErr
 bool user_create(Store *store, const Mailbox *address, const char *display_name, char id[STORE_ID_SIZE], GError **error)
 {
     g_auto(Email) known = {0};
-    g_autoptr(GError) unknown = NULL;
     g_auto(Write) write = write_begin(store, WRITE_SITE, error);
-    if (!write.begun || !mailbox_check(address, error))
+    if (!write.begun || !email_ensure(store, address, display_name, &known, error))
         return false;
-    if (email_find(store, address, &known, &unknown)) {
-        int64_t stands_in = 0;
-        if (!query_run(store, error, &stands_in, "UPDATE person SET stands_in = 0 WHERE key = $1 AND stands_in = 1",
+    if (!known.made) { /* the person who stood in becomes the user */
+        int64_t stood_in = 0;
+        if (!query_run(store, error, &stood_in, "UPDATE person SET stands_in = 0 WHERE key = $1 AND stands_in = 1",
                        INTEGER(known.person)))
             return false;
-        if (stands_in == 0)
+        if (stood_in == 0)
             return fail(error, FAIL_EXISTS, "%s belongs to a user already", known.email);
         if (!span_count_user(store, known.person, 1, error))
-            return false;
-    } else if (!g_error_matches(unknown, FAIL, FAIL_MISSING)) {
-        return fail_with(error, &unknown);
-    } else {
-        email_clear(&known);
-        if (!email_ensure(store, address, display_name, &known, error))
             return false;
     }
     store_key_id(known.person, id);

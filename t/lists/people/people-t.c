@@ -14,7 +14,6 @@
 #include "lists/people/workflow.h"
 #include "store/lists/domain.h"
 #include "store/lists/topic.h"
-#include "store/people/email.h"
 #include "store/people/user.h"
 #include "store/store_internal.h"
 #include "t/lists/fixture.h"

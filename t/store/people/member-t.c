@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "store/people/email.h"
 #include "store/store.h"
 #include "store/store_internal.h"
 #include "t/addresses.h"
