@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "lists/work.h"
+#include "store/lists/list.h"
 #include "store/posts/held.h"
 
 /* Ask the sender in From, by a letter with a token, to confirm the address: the answer sends the post to the list

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "lists/work.h"
+#include "store/lists/list.h"
 #include "store/posts/held.h"
 #include "store/posts/scheduled.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "runners/rest/rest.h"
-#include "store/people/email.h"
+#include "store/people/user.h"
 
 #define VALUES_MAX 200000 /* in the query, and in the body */
 #define COUNT_MAX G_MAXINT

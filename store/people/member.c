@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "store/people/email.h"
+#include "store/people/user_internal.h"
 #include "store/people/member_internal.h"
 #include "store/people/span.h"
 #include "store/row.h"

@@ -6,8 +6,8 @@
  * preferences are inherited. It takes the first that is set of the member m, the address a, the person p and the site,
  * else the default. For this folder only.
  */
-#include "store/people/email.h"
 #include "store/people/member.h"
+#include "store/people/user_internal.h"
 #include "store/store_internal.h"
 
 #define PREFERENCE_COLUMNS \
@@ -81,17 +81,5 @@ bool member_remove_each(Store *store, Query *members, int64_t *removed, GError *
  * under it. by_person: they are memberships of the address's user from now on. */
 bool member_move_each(Store *store, Query *members, const Email *to, bool by_person, GError **error);
 
-/* user.c: set *person to the key of the person whom `who` names, an id or an address. FAIL_MISSING: there is none. */
-bool user_key(Store *store, const char *who, int64_t *person, GError **error);
-/* user.c: run "DELETE FROM person ... RETURNING key, stands_in" (taken; NULL: error is set) for one person, and count
- * the user out. */
-bool user_drop(Store *store, Query *removal, GError **error);
-/* user.c: turn subscriptions of the person by preference into those of the address that was preferred. */
-bool user_settle_subscriptions(Store *store, int64_t person, GError **error);
-
-/* user.c: replace *address by the address that its person prefers. Where the person prefers none yet, the address given
- * becomes the preferred one and stays. */
-bool user_preferred(Store *store, Email *address, GError **error);
-
-/* member.c: read preferences from PREFERENCE_COUNT columns of the row, from this one on. */
+/* Read preferences from PREFERENCE_COUNT columns of the row, from this one on. */
 Preferences query_preferences(Query *query, int column);

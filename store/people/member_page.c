@@ -9,7 +9,7 @@
 
 #include "base/fail.h"
 #include "base/mailbox.h"
-#include "store/people/email.h"
+#include "store/people/user_internal.h"
 #include "store/people/member_internal.h"
 #include "store/people/span.h"
 #include "store/store_internal.h"

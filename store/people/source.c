@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/mailbox.h"
-#include "store/people/email.h"
+#include "store/people/user_internal.h"
 #include "store/people/member_internal.h"
 #include "store/row.h"
 #include "store/row_set.h"

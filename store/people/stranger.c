@@ -3,7 +3,7 @@
 #include "store/people/stranger.h"
 
 #include "base/fail.h"
-#include "store/people/email.h"
+#include "store/people/user_internal.h"
 #include "store/people/member_internal.h"
 #include "store/people/span.h"
 #include "store/row.h"

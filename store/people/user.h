@@ -17,6 +17,8 @@
 #include "store/people/member.h"
 #include "store/store_type.h"
 
+#define EMAIL_NAME_MAX 998 /* bytes of a name; more are cut */
+
 typedef struct User {
     char id[STORE_ID_SIZE];
     char *display_name; /* "": none */

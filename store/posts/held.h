@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/lists/list.h"
 #include "store/store_type.h"
 
 /* The state of the moderators' notice about a held post. */

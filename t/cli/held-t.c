@@ -10,6 +10,7 @@
 #include "lists/unit.h"
 #include "mail/message.h"
 #include "store/lists/domain.h"
+#include "store/lists/list.h"
 #include "store/posts/held.h"
 #include "store/store.h"
 #include "switchboard/entry.h"

@@ -17,6 +17,7 @@
 #include "mail/copy.h"
 #include "mail/message.h"
 #include "store/lists/domain.h"
+#include "store/lists/list.h"
 #include "store/lists/list_log.h"
 #include "store/lists/list_post.h"
 #include "store/people/account.h"

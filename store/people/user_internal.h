@@ -2,15 +2,16 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Find and make the rows of e-mail addresses. For the store only. base/mailbox.h says what an address is. Each address
- * belongs to a person, which may be a user (store/people/user.h) or only stand in for one.
+ * Find and make the rows of e-mail addresses, and of the persons to whom they belong. For the store only.
+ * base/mailbox.h says what an address is. Each address belongs to a person, which may be a user (store/people/user.h)
+ * or only stand in for one.
  */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/mailbox.h"
-#include "store/store_type.h"
+#include "store/store_internal.h"
 
 typedef struct Email {
     int64_t key, person;  /* keys of the address and of the person that it belongs to */
@@ -39,7 +40,15 @@ typedef struct NewEmail {
 /* Make the addresses (of NewEmail) with a new person for each, and set key and person of each. The caller promises that
  * they are valid, not known yet, and sorted by folded. */
 bool email_make_all(Store *store, GPtrArray *emails, GError **error);
-/* Return display_name as a header field can hold it: valid UTF-8 of at most EMAIL_NAME_MAX bytes, with blanks in place
- * of control characters. NULL for no or an empty name. g_free() */
-#define EMAIL_NAME_MAX 998
+/* Return display_name as a header field can hold it: valid UTF-8 of at most EMAIL_NAME_MAX bytes (store/people/user.h),
+ * with blanks in place of control characters. NULL for no or an empty name. g_free() */
 char *email_clean_name(const char *display_name);
+
+/* ---- persons ---- */
+
+/* Run "DELETE FROM person ... RETURNING key, stands_in" (taken; NULL: error is set) for one person, and count the user
+ * out. */
+bool user_drop(Store *store, Query *removal, GError **error);
+/* Replace *address by the address that its person prefers. Where the person prefers none yet, the address given becomes
+ * the preferred one and stays. */
+bool user_preferred(Store *store, Email *address, GError **error);
