@@ -18,7 +18,6 @@
 #include "lists/people/own_address.h"
 #include "lists/people/people.h"
 #include "lists/people/roster.h"
-#include "lists/people/workflow.h"
 #include "store/lists/list.h"
 #include "store/lists/topic.h"
 #include "store/people/source.h"

@@ -13,7 +13,6 @@
 #include "lists/moving/mmdf.h"
 #include "lists/moving/python_mail.h"
 #include "lists/people/leave.h"
-#include "lists/people/workflow.h"
 #include "store/people/pending.h"
 
 /* ---- values of a request ---- */

@@ -9,7 +9,7 @@
 #include "base/mailbox.h"
 #include "lists/moving/file.h"
 #include "lists/moving/list_folder.h"
-#include "lists/people/workflow.h"
+#include "lists/people/subscription.h"
 
 #define LIST_ADDRESS "control/listaddress"
 #define KIB INT64_C(1024)

@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "lists/making/mta_maps.h"
 #include "lists/moving/moving_internal.h"
-#include "lists/people/workflow.h"
+#include "lists/people/subscription.h"
 
 /* Others who want to write wait so long, and no longer. Shorter units take more time in all: the rows of a list lie all
  * over the store's tables, and each unit writes every page that it touched. */

@@ -54,8 +54,8 @@ bool moving_judge(Moving *moving, bool done, GError *refusal, const MovingThing 
  * setting that a list's token may not write, what a user has beside memberships? kind is a word for the report, key the
  * thing's name, or NULL where there are so many that they are only counted. False: it is withheld, and counted. */
 bool moving_may_site(Moving *moving, const char *kind, const char *key);
-/* Return the facts of a request (lists/people/workflow.h) that may be imported: who has a list may vouch for somebody
- * on this list alone, and a token that was made elsewhere proves no address to the site. */
+/* Return the facts of a request (lists/people/subscription.h) that may be imported: who has a list may vouch for
+ * somebody on this list alone, and a token that was made elsewhere proves no address to the site. */
 unsigned moving_facts(const Moving *moving, unsigned facts);
 /* Make the address known that a member's row is to have, if the list may have it as one. FAIL_NEVER: it may not. */
 bool moving_member_address(Moving *moving, const char *list_id, Role role, const char *address, GError **error);

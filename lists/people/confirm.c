@@ -9,7 +9,6 @@
 #include "lists/people/own_address.h"
 #include "lists/people/roster.h"
 #include "lists/people/subscription_internal.h"
-#include "lists/people/workflow.h"
 #include "lists/posts/held_post.h"
 #include "store/lists/list_setting.h"
 #include "store/people/ban.h"

@@ -10,7 +10,6 @@
 #include "lists/people/page_form.h"
 #include "lists/people/people.h"
 #include "lists/people/subscription_internal.h"
-#include "lists/people/workflow.h"
 #include "mail/domain_name.h"
 #include "store/people/ban.h"
 #include "store/people/user.h"

@@ -4,37 +4,8 @@
 
 #include "base/fail.h"
 #include "lists/people/subscription_internal.h"
-#include "lists/people/workflow.h"
 #include "store/lists/list_setting.h"
 #include "store/people/member.h"
-
-/* ---- ways ---- */
-
-static const char *const way_texts[] = {
-    [LEAVE_BY_MAIL] = "mail",           [LEAVE_BY_PAGE] = "page", [LEAVE_BY_ONE_CLICK] = "one-click",
-    [LEAVE_BY_COMPLAINT] = "complaint", [LEAVE_BY_REST] = "rest", [LEAVE_BY_SHELL] = "shell",
-    [LEAVE_BY_BOUNCES] = "bounces",
-};
-
-const char *leave_way_text(LeaveWay way)
-{
-    return way < G_N_ELEMENTS(way_texts) ? way_texts[way] : "unknown";
-}
-
-LeaveWay leave_way_of(ActorDoor door)
-{
-    static const LeaveWay ways[] = {[DOOR_MAIL] = LEAVE_BY_MAIL,
-                                    [DOOR_REST] = LEAVE_BY_REST,
-                                    [DOOR_PAGE] = LEAVE_BY_PAGE,
-                                    [DOOR_SHELL] = LEAVE_BY_SHELL,
-                                    [DOOR_TIMER] = LEAVE_BY_BOUNCES};
-    return ways[door];
-}
-
-bool leave_way_undone(LeaveWay way)
-{
-    return way == LEAVE_BY_MAIL || way == LEAVE_BY_PAGE || way == LEAVE_BY_ONE_CLICK || way == LEAVE_BY_COMPLAINT;
-}
 
 /* ---- asking ---- */
 

@@ -10,32 +10,15 @@
  * The way by which a member left stands in the log. After LEAVE_BY_MAIL to LEAVE_BY_COMPLAINT, which a program may have
  * done in the person's place, the person gets one letter with a token that undoes the leaving
  * (lists/people/confirm.h). If too many members of one mail domain leave without having answered a letter, the next
- * ones wait for a moderator (lists/people/leave_brake.h).
+ * ones wait for a moderator (the brake in subscription.c).
  */
 #include "lists/people/hashed.h"
 #include "lists/people/subscription.h"
 #include "lists/work.h"
 #include "store/lists/list.h"
 
-/* The way by which a member left. The store keeps its number, so numbers must not change. */
-typedef enum LeaveWay {
-    LEAVE_BY_MAIL,      /* a mail to the list, be it to a signed address, or the answer to a letter of ours */
-    LEAVE_BY_PAGE,      /* a button of a page */
-    LEAVE_BY_ONE_CLICK, /* a POST of List-Unsubscribe (RFC 8058), which programs make, too */
-    LEAVE_BY_COMPLAINT, /* the provider tells that the person called mail of the list spam */
-    LEAVE_BY_REST,
-    LEAVE_BY_SHELL,
-    LEAVE_BY_BOUNCES,
-} LeaveWay;
-/* Return the word for the way, static: "mail", "page", "one-click", ... */
-const char *leave_way_text(LeaveWay way);
-/* Return the way of an actor who comes in by this door. */
-LeaveWay leave_way_of(ActorDoor door);
-/* Does a member who left by this way get a letter with a token that undoes it? */
-bool leave_way_undone(LeaveWay way);
-
-/* Ask that address leaves list; the way is that of the actor's door. facts are those of lists/people/workflow.h that
- * the caller knows for sure; FACT_VERIFIED is added here, since a member's address counts as the person's own. */
+/* Ask that address leaves list; the way is that of the actor's door. facts are those of lists/people/subscription.h
+ * that the caller knows for sure; FACT_VERIFIED is added here, since a member's address counts as the person's own. */
 bool leave_ask(Work *work, const List *list, const Mailbox *address, unsigned facts, Subscription *subscription,
                GError **error);
 

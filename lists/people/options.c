@@ -10,7 +10,6 @@
 #include "base/fail.h"
 #include "lists/change.h"
 #include "lists/people/subscription_internal.h"
-#include "lists/people/workflow.h"
 #include "store/language.h"
 #include "store/lists/topic.h"
 #include "store/people/vacation.h"

@@ -29,7 +29,7 @@ typedef struct MemberOptions {
     int64_t vacation_begins, vacation_ends; /* ends 0: stays as it is, -1: off */
     char **topics;   /* owned; empty: all; NULL: stays as it is */
     int nonmatching; /* -1: stays as it is */
-    unsigned facts;  /* for options_ask(): the facts of lists/people/workflow.h that the caller knows for sure */
+    unsigned facts;  /* for options_ask(): the facts of lists/people/subscription.h that the caller knows for sure */
 } MemberOptions;
 #define MEMBER_OPTIONS_NONE ((MemberOptions){.wanted = {-1, -1, -1, -1, -1, -1, ""}, .nonmatching = -1})
 

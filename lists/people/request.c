@@ -9,7 +9,6 @@
 #include "lists/people/ban.h"
 #include "lists/people/leave.h"
 #include "lists/people/subscription_internal.h"
-#include "lists/people/workflow.h"
 
 static bool decide(Work *work, Pending *request, RequestVerdict verdict, const char *reason,
                    Subscription *subscription, GError **error)

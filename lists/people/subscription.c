@@ -10,14 +10,12 @@
 #include "lists/letters/letter.h"
 #include "lists/letters/moderator_letter.h"
 #include "lists/letters/token_return.h"
-#include "lists/people/leave.h"
-#include "lists/people/leave_brake.h"
 #include "lists/people/roster.h"
 #include "lists/people/subscription_internal.h"
-#include "lists/people/workflow.h"
 #include "store/lists/list_setting.h"
 #include "store/people/ban.h"
 #include "store/people/departure.h"
+#include "store/people/leave_brake.h"
 #include "store/people/user.h"
 #include "store/posts/autoresponse.h"
 
@@ -53,6 +51,61 @@ const char *subscription_result_text(SubscriptionResult result)
     return texts[result];
 }
 
+const char *leave_way_text(LeaveWay way)
+{
+    static const char *const way_texts[] = {
+        [LEAVE_BY_MAIL] = "mail",           [LEAVE_BY_PAGE] = "page", [LEAVE_BY_ONE_CLICK] = "one-click",
+        [LEAVE_BY_COMPLAINT] = "complaint", [LEAVE_BY_REST] = "rest", [LEAVE_BY_SHELL] = "shell",
+        [LEAVE_BY_BOUNCES] = "bounces",
+    };
+    return way < G_N_ELEMENTS(way_texts) ? way_texts[way] : "unknown";
+}
+
+LeaveWay leave_way_of(ActorDoor door)
+{
+    static const LeaveWay ways[] = {[DOOR_MAIL] = LEAVE_BY_MAIL,
+                                    [DOOR_REST] = LEAVE_BY_REST,
+                                    [DOOR_PAGE] = LEAVE_BY_PAGE,
+                                    [DOOR_SHELL] = LEAVE_BY_SHELL,
+                                    [DOOR_TIMER] = LEAVE_BY_BOUNCES};
+    return ways[door];
+}
+
+/* May a program have done it in the person's place? Then a letter brings a token that undoes it. */
+static bool is_by_program(const Pending *request)
+{
+    return request->way == LEAVE_BY_MAIL || request->way == LEAVE_BY_PAGE || request->way == LEAVE_BY_ONE_CLICK ||
+           request->way == LEAVE_BY_COMPLAINT;
+}
+
+/* ---- what a request needs next: the table ---- */
+
+#define PERSON WORKFLOW_ASK_PERSON
+#define MODERATOR WORKFLOW_ASK_MODERATOR
+#define DO WORKFLOW_DO
+
+/* An address that nobody has shown to be his own is asked in any case, and before a moderator is troubled. */
+static const WorkflowStep table[][WORKFLOW_FACTS] = {
+    /* known:                        -       V       C          V C        A       A V     A C  A V C */
+    [POLICY_OPEN] =                 {PERSON, DO,     DO,        DO,        PERSON, DO,     DO,  DO},
+    [POLICY_CONFIRM] =              {PERSON, PERSON, DO,        DO,        PERSON, PERSON, DO,  DO},
+    [POLICY_MODERATE] =             {PERSON, MODERATOR, MODERATOR, MODERATOR, PERSON, DO,  DO,  DO},
+    [POLICY_CONFIRM_THEN_MODERATE] = {PERSON, PERSON, MODERATOR, MODERATOR, PERSON, PERSON, DO, DO},
+};
+
+WorkflowStep workflow_next(SubscriptionPolicy policy, unsigned facts)
+{
+    if ((facts & (FACT_INVITED | FACT_CONFIRMED)) == FACT_INVITED)
+        return WORKFLOW_ASK_PERSON;
+    WorkflowStep step = table[policy][facts % WORKFLOW_FACTS];
+    bool braked = (facts & FACT_BRAKED) && !(facts & (FACT_ANSWERED | FACT_APPROVED));
+    return braked && step == WORKFLOW_DO ? WORKFLOW_ASK_MODERATOR : step;
+}
+
+#undef PERSON
+#undef MODERATOR
+#undef DO
+
 /* ---- letters ---- */
 
 bool subscription_tell_owners(Work *work, const List *list, const Pending *request, const char *template,
@@ -83,6 +136,89 @@ static char *asked_text(const Work *work, const List *list, const Pending *reque
                                                                                   : "asked_site";
     const TemplateValue values[] = {{"sender", actor->address}, {"host", actor->host}, {"time", time}, {0}};
     return letter_sentence(work, list, language, key, values);
+}
+
+/* ---- the brake ----
+ *
+ * A program may make many members leave: a scanner that follows each link of a mail, a complaint loop gone wrong, mail
+ * in the names of many. The brake holds for a mail domain when within LEAVE_BRAKE_WINDOW more than a twentieth of a
+ * list's members there, and at least LEAVE_BRAKE_LEAST, left. Further requests of that domain then wait for a
+ * moderator. That ends when none came for as long as LEAVE_BRAKE_WINDOW. The owners are told, once in LEAVE_BRAKE_TOLD
+ * (store/people/leave_brake.h). A member who answered a letter, or leaves by REST, by the shell or with a moderator's
+ * consent, is not counted and does not wait. */
+
+/* The clocks of hosts may differ by as much; a brake that is closed for longer was closed while the clock was ahead. */
+#define AHEAD (60 * CLOCK_SECOND)
+
+/* The mail domain in lower case. g_free() */
+static char *domain_of(const char *address)
+{
+    return g_ascii_strdown(strrchr(address, '@') + 1, -1);
+}
+
+/* Is this request to leave counted, so that it may have to wait? */
+static bool is_counted(const Pending *request)
+{
+    return is_by_program(request) && !(request->facts & (FACT_ANSWERED | FACT_APPROVED));
+}
+
+/* Set *waits to whether the request has to wait for a moderator. Call it just before the request would be carried out:
+ * one that has to wait prolongs the brake. */
+static bool ask_brake(Work *work, const List *list, const Pending *request, bool *waits, GError **error)
+{
+    LeaveBrake brake;
+    Store *store = work_store(work);
+    int64_t now = work_now(work), present = 0;
+    g_autofree char *domain = domain_of(request->address->text);
+    *waits = false;
+    if (!is_counted(request))
+        return true;
+    if (!leave_brake_find(store, list->list_id, domain, &brake, error))
+        return false;
+    *waits = brake.closed_until > now && brake.closed_until <= now + LEAVE_BRAKE_WINDOW + AHEAD;
+    if (!*waits) {
+        /* Members are counted only when enough have left, and no more of them than the answer needs: those who left
+         * were members, too. */
+        if (!departure_count(store, list->list_id, domain, now - LEAVE_BRAKE_WINDOW, &brake.gone, error))
+            return false;
+        if (brake.gone < LEAVE_BRAKE_LEAST)
+            return true;
+        int64_t enough = brake.gone * (LEAVE_BRAKE_SHARE - 1);
+        if (!leave_brake_members(store, list->list_id, domain, enough, &present, error))
+            return false;
+        *waits = present < enough;
+        if (!*waits)
+            return true;
+        work_log(work, list->list_id,
+                 "domain=%s left=%" G_GINT64_FORMAT " result=leaving-waits (more than a twentieth "
+                 "of the members at the domain left within ten minutes by links, signed addresses or complaints; "
+                 "further ones wait for a moderator)",
+                 domain, brake.gone);
+    }
+    brake.closed_until = now + LEAVE_BRAKE_WINDOW;
+    return leave_brake_close(store, list->list_id, domain, &brake, now, error);
+}
+
+/* Tell the owners that requests from the mail domain of this request wait, unless they were told lately. */
+static bool tell_braked(Work *work, const List *list, const Pending *request, GError **error)
+{
+    bool due;
+    LeaveBrake brake;
+    g_autofree char *domain = domain_of(request->address->text);
+    int64_t now = work_now(work);
+    if (!leave_brake_tell(work_store(work), list->list_id, domain, now, &due, error) ||
+        (due && !leave_brake_find(work_store(work), list->list_id, domain, &brake, error)))
+        return false;
+    if (!due)
+        return true;
+    g_autofree char *owner = list_address(list, "owner"), *bounces = list_address(list, "bounces");
+    g_autofree char *gone = g_strdup_printf("%" G_GINT64_FORMAT, brake.gone);
+    g_autofree char *waiting = g_strdup_printf("%" G_GINT64_FORMAT, brake.waiting);
+    const TemplateValue values[] = {{"domain", domain}, {"left", gone}, {"waiting", waiting}, {0}};
+    char **all = letter_owners(work_store(work), list, work_site(work)->site_owner, error);
+    ListLetter letter = {
+        .template = "leave_brake", .values = values, .to = owner, .recipients = all, .envelope_sender = bounces};
+    return all && work_letter(work, list, &letter, error);
 }
 
 /* ---- steps ---- */
@@ -185,7 +321,7 @@ static bool ask_moderator(Work *work, const List *list, Pending *request, Subscr
         return false;
     tell_opened(work, list, request, "moderator");
     if (request->facts & FACT_BRAKED) /* of which there may be very many: one letter about all */
-        return leave_brake_tell_owners(work, list, request, error);
+        return tell_braked(work, list, request, error);
     if (!list->settings->admin_immed_notify)
         return true;
     g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, request->number);
@@ -203,7 +339,10 @@ bool subscription_end(Work *work, const Pending *request, GError **error)
     return request->number == 0 || pending_remove(work_store(work), request->number, TOKEN_USED, error);
 }
 
-bool subscription_may_write(Work *work, const List *list, const Pending *request, const char *kind, bool *may,
+/* Set *may to whether the person may get a letter about what was done. A person who confirmed it by mail or on a page
+ * always may. Anybody else may once a day for each list and kind of letter, since others may ask in that name again
+ * and again. */
+static bool may_write(Work *work, const List *list, const Pending *request, const char *kind, bool *may,
                             GError **error)
 {
     ActorDoor door = work_actor(work)->door;
@@ -252,7 +391,7 @@ static bool do_join(Work *work, const List *list, Pending *request, Subscription
     ListLetter welcome = {.template = "welcome", .values = values, .to = address->text};
     bool welcomed = request->welcome == WELCOME_YES ||
                     (request->welcome == WELCOME_AS_LIST && list->settings->send_welcome_message);
-    if (welcomed && !subscription_may_write(work, list, request, welcome.template, &welcomed, error))
+    if (welcomed && !may_write(work, list, request, welcome.template, &welcomed, error))
         return false;
     return subscription_end(work, request, error) && (!welcomed || work_letter(work, list, &welcome, error)) &&
            (!list->settings->admin_notify_mchanges ||
@@ -289,7 +428,7 @@ static bool say_goodbye(Work *work, const List *list, const Pending *request, co
 }
 
 /* Remove the member, and write one letter: the list's goodbye, or a short one where the list sends none. After a way
- * that a program may have used (leave_way_undone()) its token restores the membership with every option, once, within
+ * that a program may have used (is_by_program()) its token restores the membership with every option, once, within
  * DEPARTURE_KEPT; any other way makes the token of an earlier departure good no more. */
 static bool do_leave(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
 {
@@ -303,9 +442,9 @@ static bool do_leave(Work *work, const List *list, Pending *request, Subscriptio
     if (!member)
         return subscription_end(work, request, error);
 
-    bool undone = leave_way_undone((LeaveWay)request->way);
+    bool undone = is_by_program(request);
     bool told = undone || list->settings->send_goodbye_message;
-    if (told && !subscription_may_write(work, list, request, "goodbye", &told, error))
+    if (told && !may_write(work, list, request, "goodbye", &told, error))
         return false;
     subscription->told = told;
     bool with_token = undone && told;
@@ -316,7 +455,7 @@ static bool do_leave(Work *work, const List *list, Pending *request, Subscriptio
     const Departure departure = {.list_id = list->list_id,
                                  .address = stored,
                                  .way = request->way,
-                                 .counts = leave_brake_concerns(request),
+                                 .counts = is_counted(request),
                                  .left_at = work_now(work)};
     if ((with_token && !pending_token_new(token, error)) ||
         !(undone ? departure_record(store, &departure, with_token ? token : NULL, error)
@@ -364,7 +503,7 @@ static bool advance_membership(Work *work, const List *list, Pending *request, S
     TokenLetter asks = {.template = asking_template(request), .to = request->address};
     WorkflowStep step = workflow_next(policy_for(list, request), request->facts);
     if ((join && step != WORKFLOW_DO && !note_verified(work, request, error)) ||
-        (!join && step == WORKFLOW_DO && !leave_brake_ask(work, list, request, &waits, error)))
+        (!join && step == WORKFLOW_DO && !ask_brake(work, list, request, &waits, error)))
         return false;
     request->facts |= waits ? FACT_BRAKED : 0;
     switch (workflow_next(policy_for(list, request), request->facts)) {

@@ -7,10 +7,28 @@
 #include "lists/people/subscription.h"
 #include "lists/work.h"
 
-/* Take the next step of a request, by its facts (lists/people/workflow.h): ask the person, ask a moderator, or do what
- * is asked for. request->number is 0 when it is not in the store yet. *subscription is filled in. False: the store
- * failed.
- * */
+/* Decide what a request to join or leave needs next. The answer depends on the list's policy and on the facts that are
+ * known about the request. Nothing else in the tree decides this. */
+#define WORKFLOW_FACTS 8 /* the number of combinations of the first three */
+
+typedef enum WorkflowStep {
+    WORKFLOW_ASK_PERSON,    /* send the person a letter, and wait for the answer */
+    WORKFLOW_ASK_MODERATOR, /* wait for a moderator */
+    WORKFLOW_DO,            /* do what the request asks for */
+} WorkflowStep;
+
+/* Return the next step for these facts of WorkflowFact. FACT_INVITED without FACT_CONFIRMED asks the person under any
+ * policy. FACT_BRAKED asks a moderator in place of WORKFLOW_DO, unless FACT_ANSWERED or FACT_APPROVED is known. */
+WorkflowStep workflow_next(SubscriptionPolicy policy, unsigned facts);
+
+/* The brake holds for a mail domain when, within the window, more than the share of a list's members there left, and at
+ * least so many. */
+#define LEAVE_BRAKE_LEAST 10
+#define LEAVE_BRAKE_SHARE 20 /* one of so many */
+#define LEAVE_BRAKE_WINDOW (600 * CLOCK_SECOND)
+
+/* Take the next step of a request, by its facts: ask the person, ask a moderator, or do what is asked for.
+ * request->number is 0 when it is not in the store yet. *subscription is filled in. False: the store failed. */
 bool subscription_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error);
 
 /* For join_ask() and leave_ask(): take the next step of a new request, as subscription_advance() does. If an equal
@@ -37,12 +55,6 @@ bool subscription_send_token(Work *work, const List *list, Pending *request, con
 
 /* Note that the person answered the letter about the request, so that another letter may be sent. */
 bool subscription_answered(Work *work, const List *list, const Pending *request, GError **error);
-
-/* Set *may to whether the person may get a letter about what was done. A person who confirmed it by mail or on a page
- * always may. Anybody else may once a day for each list and kind of letter, since others may ask in that name again
- * and again. */
-bool subscription_may_write(Work *work, const List *list, const Pending *request, const char *kind, bool *may,
-                            GError **error);
 
 /* Gather a letter to the owners about what became of the request. name is the person's name, for one who is no member
  * any more; NULL: the member's own. */

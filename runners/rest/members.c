@@ -10,7 +10,6 @@
 #include "lists/people/leave.h"
 #include "lists/people/people.h"
 #include "lists/people/roster.h"
-#include "lists/people/workflow.h"
 #include "runners/rest/resources.h"
 #include "store/people/ban.h"
 

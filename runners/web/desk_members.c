@@ -14,7 +14,6 @@
 #include "lists/people/member_line.h"
 #include "lists/people/own_address.h"
 #include "lists/people/roster.h"
-#include "lists/people/workflow.h"
 #include "lists/sources/source.h"
 #include "runners/web/desk.h"
 #include "store/lists/list_setting.h"

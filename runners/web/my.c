@@ -19,7 +19,6 @@
 #include "lists/people/people.h"
 #include "lists/people/person.h"
 #include "lists/people/sign_in.h"
-#include "lists/people/workflow.h"
 #include "mail/visible.h"
 #include "runners/web/form_mark.h"
 #include "runners/web/web.h"

@@ -30,7 +30,7 @@ typedef enum Autorespond { AUTORESPOND_NONE, AUTORESPOND_AND_DISCARD, AUTORESPON
 /* Whether parts of messages are joined; DEFRAGMENT_DEFAULT: as the list's transport says. */
 typedef enum DefragmentWish { DEFRAGMENT_DEFAULT, DEFRAGMENT_OFF, DEFRAGMENT_ON } DefragmentWish;
 /* The steps that joining and leaving need besides an address that is known to be the person's own
- * (lists/people/workflow.h). */
+ * (lists/people/subscription.h). */
 typedef enum SubscriptionPolicy {
     POLICY_OPEN,
     POLICY_CONFIRM,

@@ -3,7 +3,7 @@
 #pragma once
 /*
  * Keep leave brakes: when too many members of one mail domain leave a list at once, a brake closes, and further
- * members of that domain have to wait. lists/people/leave_brake.h decides when that is; here is only the record. A
+ * members of that domain have to wait. lists/people/subscription.c decides when that is; here is only the record. A
  * brake is one row for a list and a domain. It stays closed until closed_until, which each further attempt to leave
  * puts off. Domains are in lower case, times microseconds since 1970. Errors are those of the store; FAIL_MISSING:
  * there is no such list.

@@ -40,7 +40,7 @@ typedef struct Pending {
     PendingKind kind;
     char *list_id, *display_name;
     const Mailbox *address;
-    unsigned facts; /* what is known about the request: flags of lists/people/workflow.h */
+    unsigned facts; /* what is known about the request: flags of lists/people/subscription.h */
     int way;        /* LEAVE: by which way the person goes (LeaveWay of lists/people/leave.h); else 0 */
     PendingWaitsFor waits_for;
     int64_t made_at;

@@ -11,7 +11,6 @@
 #include "lists/people/options.h"
 #include "lists/people/request.h"
 #include "lists/people/standing.h"
-#include "lists/people/workflow.h"
 #include "lists/posts/held_post.h"
 #include "lists/posts/moderate.h"
 #include "store/lists/domain.h"

@@ -13,7 +13,6 @@
 #include "lists/people/people.h"
 #include "lists/people/roster.h"
 #include "lists/people/standing.h"
-#include "lists/people/workflow.h"
 #include "lists/posts/header_rows.h"
 #include "lists/posts/held_post.h"
 #include "store/lists/list_setting.h"

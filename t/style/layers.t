@@ -133,7 +133,6 @@ def order(name, includes):
 CIRCLES = [
     {"base/config", "base/config_check", "base/config_table"},
     {"lists/change", "lists/making/family", "lists/making/setting_check", "lists/making/style", "lists/people/ban"},
-    {"lists/people/leave", "lists/people/leave_brake", "lists/people/subscription"},
     {"lists/trial/trial", "lists/trial/trial_judge", "lists/trial/trial_mail"},
     {"master/history", "master/scale", "master/supervisor", "master/worker"},
     {"posting/authenticity", "posting/list_cache", "posting/post"},

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "lists/people/join.h"
-#include "lists/people/workflow.h"
 #include "lists/work.h"
 #include "store/lists/domain.h"
 #include "store/store.h"

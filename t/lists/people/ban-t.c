@@ -3,7 +3,6 @@
 #include "lists/people/ban.h"
 
 #include "lists/people/join.h"
-#include "lists/people/workflow.h"
 #include "t/lists/fixture.h"
 #include "t/suite.h"
 

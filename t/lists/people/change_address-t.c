@@ -7,7 +7,6 @@
 #include "lists/people/request.h"
 #include "lists/people/sign_in.h"
 #include "lists/people/standing.h"
-#include "lists/people/workflow.h"
 #include "store/lists/domain.h"
 #include "store/people/user.h"
 #include "t/lists/fixture.h"

@@ -2,7 +2,6 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Test what a token is good for: with two lists, each with posts and requests that wait, and with tokens that are of
  * the other list, have expired, or are of letters about something else. */
-#include "lists/people/workflow.h"
 #include "lists/posts/held_post.h"
 #include "lists/posts/moderate.h"
 #include "store/posts/ticket.h"

@@ -3,7 +3,6 @@
 /* Nobody is bombed by forms for joining, and nobody is kept out by those that others fill in. */
 #include "lists/people/join.h"
 #include "lists/people/leave.h"
-#include "lists/people/workflow.h"
 #include "store/people/account.h"
 #include "store/store_internal.h"
 #include "t/lists/fixture.h"

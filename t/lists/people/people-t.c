@@ -11,7 +11,6 @@
 #include "lists/people/request.h"
 #include "lists/people/roster.h"
 #include "lists/people/sign_in.h"
-#include "lists/people/workflow.h"
 #include "store/lists/domain.h"
 #include "store/lists/topic.h"
 #include "store/people/user.h"

@@ -3,7 +3,7 @@
 #include "lists/people/join.h"
 #include "lists/people/leave.h"
 #include "lists/people/request.h"
-#include "lists/people/workflow.h"
+#include "lists/people/subscription_internal.h"
 #include "store/people/account.h"
 #include "store/lists/template_text.h"
 #include "t/lists/fixture.h"

@@ -4,7 +4,6 @@
 
 #include "lists/letters/held_notice.h"
 #include "lists/people/join.h"
-#include "lists/people/workflow.h"
 #include "t/lists/fixture.h"
 #include "t/suite.h"
 #include "t/text.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "lists/people/workflow.h"
 #include "mail/text/template.h"
 #include "runners/rest/resources.h"
 #include "store/people/pending.h"
