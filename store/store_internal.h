@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/mailbox.h"
 #include "store/query.h"
 #include "store/store.h"
 
@@ -118,13 +117,10 @@ bool list_scope(Store *store, const char *list_id, int64_t *scope, GError **erro
 
 /* digest.c: owe one last digest to a person who leaves a digest mode while posts wait for the next one. Call begin
  * before, and end after, each change that may alter a delivery mode, in its transaction. Begin notes that a last digest
- * may be owed, for each list (or for list_id alone, if not NULL) where posts wait and the person behind email gets
- * digests; end drops these notes for lists where the person still gets them. */
-bool digest_leaving_begin(Store *store, const char *list_id, const Mailbox *address, GError **error);
-bool digest_leaving_end(Store *store, const Mailbox *address, GError **error);
-/* The same for all lists of the person with this key. */
-bool digest_person_leaving_begin(Store *store, int64_t person, GError **error);
-bool digest_person_leaving_end(Store *store, int64_t person, GError **error);
+ * may be owed, for each list (or for one alone, if list is not 0) where posts wait and the person gets digests; end
+ * drops these notes for lists where the person still gets them. person 0: nobody. */
+bool digest_leaving_begin(Store *store, int64_t person, int64_t list, GError **error);
+bool digest_leaving_end(Store *store, int64_t person, GError **error);
 /* fragment.c: sum up the open sets anew (fragment_count()), after rows of sets were removed by other functions than
  * those of fragment.h. Call it inside a transaction. */
 bool fragment_recount(Store *store, GError **error);

@@ -19,14 +19,12 @@
  * address of ours, and a letter would go to all who read it because a stranger wrote its name. */
 static bool is_barred(const Work *work, const List *list, const Mailbox *address, bool *barred, GError **error)
 {
-    char *sentence;
-    ListAddress *which = NULL;
+    g_autofree char *why = NULL;
+    g_autoptr(ListAddress) found = NULL;
     bool by_stranger = work_actor(work)->door == DOOR_MAIL || work_actor(work)->door == DOOR_PAGE;
-    if (!own_address_bars(work, list->list_id, ROLE_MEMBER, address->text, &sentence, error) ||
-        (by_stranger && !own_address_find(work, address->text, &which, error)))
+    if (!(by_stranger ? own_address_find(work, address->text, &found, error)
+                      : own_address_bars(work, list->list_id, ROLE_MEMBER, address->text, &why, error)))
         return false;
-    g_autofree char *why = sentence;
-    g_autoptr(ListAddress) found = which;
     *barred = why || found;
     return true;
 }

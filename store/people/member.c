@@ -463,11 +463,12 @@ bool member_set_preferences(Store *store, const char *list_id, Role role, const 
                          "preferred_language = $10 WHERE list = $1 AND role = $2 AND folded = $3",
                          values, G_N_ELEMENTS(values)};
     bool reader = role == ROLE_MEMBER;
-    int64_t list;
+    int64_t list, person;
     return STORE_WRITE(store, error,
-                       (!reader || digest_leaving_begin(store, list_id, address, error)) &&
-                           change(store, &what, error) && (!reader || digest_leaving_end(store, address, error)) &&
-                           list_key(store, list_id, &list, error) &&
+                       list_key(store, list_id, &list, error) &&
+                           (!reader || (email_person(store, address, &person, error) &&
+                                        digest_leaving_begin(store, person, list, error))) &&
+                           change(store, &what, error) && (!reader || digest_leaving_end(store, person, error)) &&
                            /* Enabled again, a vacation is over. */
                            query_run(store, error, NULL,
                                      "DELETE FROM vacation WHERE begun = 1 AND member IN (SELECT key FROM member "

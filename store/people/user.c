@@ -398,7 +398,7 @@ bool user_set_preferences(Store *store, const char *who, const Preferences *pref
     int64_t person;
     return STORE_WRITE(
         store, error,
-        user_key(store, who, &person, error) && digest_person_leaving_begin(store, person, error) &&
+        user_key(store, who, &person, error) && digest_leaving_begin(store, person, 0, error) &&
             query_run(store, error, NULL, "DELETE FROM person_preference WHERE person = $1", INTEGER(person)) &&
             /* A row with nothing set would only slow the recipient query. */
             (preferences_are_unset(preferences) ||
@@ -406,7 +406,7 @@ bool user_set_preferences(Store *store, const char *who, const Preferences *pref
                        "INSERT INTO person_preference (person, " PREFERENCE_COLUMNS
                        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
                        INTEGER(person), PREFERENCE_VALUES(preferences))) &&
-            digest_person_leaving_end(store, person, error));
+            digest_leaving_end(store, person, error));
 }
 
 /* ---- the preferred address ---- */
@@ -670,14 +670,14 @@ bool address_set_preferences(Store *store, const Mailbox *address, const Prefere
     g_auto(Email) known = {0};
     return STORE_WRITE(
         store, error,
-        email_find(store, address, &known, error) && digest_leaving_begin(store, NULL, address, error) &&
+        email_find(store, address, &known, error) && digest_leaving_begin(store, known.person, 0, error) &&
             query_run(store, error, NULL, "DELETE FROM address_preference WHERE address = $1", INTEGER(known.key)) &&
             (preferences_are_unset(preferences) ||
              query_run(store, error, NULL,
                        "INSERT INTO address_preference (address, " PREFERENCE_COLUMNS
                        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
                        INTEGER(known.key), PREFERENCE_VALUES(preferences))) &&
-            digest_leaving_end(store, address, error));
+            digest_leaving_end(store, known.person, error));
 }
 
 /* ---- whose an address is ---- */

@@ -294,8 +294,7 @@ GPtrArray *digest_groups(Store *store, const DigestIssue *issue, GError **error)
 
 /* ---- one last digest ---- */
 
-/* $1: the person; $2: the list or 0. */
-static bool leaving_begin(Store *store, int64_t person, int64_t list, GError **error)
+bool digest_leaving_begin(Store *store, int64_t person, int64_t list, GError **error)
 {
     return query_run(store, error, NULL,
                      "INSERT INTO digest_last (list, address, mode) "
@@ -307,29 +306,11 @@ static bool leaving_begin(Store *store, int64_t person, int64_t list, GError **e
                      INTEGER(person), INTEGER(list));
 }
 
-bool digest_person_leaving_begin(Store *store, int64_t person, GError **error)
-{
-    return leaving_begin(store, person, 0, error);
-}
-
-bool digest_person_leaving_end(Store *store, int64_t person, GError **error)
+bool digest_leaving_end(Store *store, int64_t person, GError **error)
 {
     return query_run(store, error, NULL,
                      "DELETE FROM digest_last WHERE issue IS NULL AND (list, address) IN "
                      "(SELECT m.list, m.address" MEMBER_JOINS
                      "WHERE m.person = $1 AND m.role = 0 AND " EFFECTIVE_DELIVERY_MODE " > 0)",
                      INTEGER(person));
-}
-
-bool digest_leaving_begin(Store *store, const char *list_id, const Mailbox *address, GError **error)
-{
-    int64_t person, list = 0;
-    return email_person(store, address, &person, error) && (!list_id || list_key(store, list_id, &list, error)) &&
-           leaving_begin(store, person, list, error);
-}
-
-bool digest_leaving_end(Store *store, const Mailbox *address, GError **error)
-{
-    int64_t person;
-    return email_person(store, address, &person, error) && digest_person_leaving_end(store, person, error);
 }
