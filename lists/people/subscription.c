@@ -15,7 +15,6 @@
 #include "store/lists/list_setting.h"
 #include "store/people/ban.h"
 #include "store/people/departure.h"
-#include "store/people/leave_brake.h"
 #include "store/people/user.h"
 #include "store/posts/autoresponse.h"
 
@@ -144,7 +143,7 @@ static char *asked_text(const Work *work, const List *list, const Pending *reque
  * in the names of many. The brake holds for a mail domain when within LEAVE_BRAKE_WINDOW more than a twentieth of a
  * list's members there, and at least LEAVE_BRAKE_LEAST, left. Further requests of that domain then wait for a
  * moderator. That ends when none came for as long as LEAVE_BRAKE_WINDOW. The owners are told, once in LEAVE_BRAKE_TOLD
- * (store/people/leave_brake.h). A member who answered a letter, or leaves by REST, by the shell or with a moderator's
+ * (store/people/departure.h). A member who answered a letter, or leaves by REST, by the shell or with a moderator's
  * consent, is not counted and does not wait. */
 
 /* The clocks of hosts may differ by as much; a brake that is closed for longer was closed while the clock was ahead. */
@@ -184,7 +183,7 @@ static bool ask_brake(Work *work, const List *list, const Pending *request, bool
         if (brake.gone < LEAVE_BRAKE_LEAST)
             return true;
         int64_t enough = brake.gone * (LEAVE_BRAKE_SHARE - 1);
-        if (!leave_brake_members(store, list->list_id, domain, enough, &present, error))
+        if (!member_count_at(store, list->list_id, domain, enough, &present, error))
             return false;
         *waits = present < enough;
         if (!*waits)

@@ -10,7 +10,7 @@
 #include "store/lists/template_text.h"
 #include "store/outbox.h"
 #include "store/people/account.h"
-#include "store/people/leave_brake.h"
+#include "store/people/departure.h"
 #include "store/people/pending.h"
 #include "store/people/source.h"
 #include "store/people/stranger.h"

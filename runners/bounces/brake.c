@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * Hold back points where too many members fail with the same reply (store/people/bounce_brake.h). When a brake closes,
+ * Hold back points where too many members fail with the same reply (store/people/bounce.h). When a brake closes,
  * who was charged for the reply earlier that day gets the points back: a portion in the transaction that closes it, and
  * the others by entries of our own queue, a portion each, so that nobody waits for the list for long. A portion that is
  * done twice takes nothing back the second time, since what is taken back weighs nothing.

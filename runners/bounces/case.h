@@ -15,7 +15,7 @@
 #include "mail/bounce/bounce.h"
 #include "runners/bounces/score.h"
 #include "runners/posts/list_runner.h"
-#include "store/people/bounce_brake.h"
+#include "store/people/bounce.h"
 
 /* The state of the runner bounces, in ListRunner.more. */
 typedef struct Bounces {
@@ -93,7 +93,7 @@ typedef struct HeldBack {
     bool held; /* too many fail with the same reply: it costs no points */
     bool more; /* the points of further members are taken back by an entry that was added to the outcome */
 } HeldBack;
-/* Ask the brake of a failure, and count it when its source is verified (store/people/bounce_brake.h). first: as
+/* Ask the brake of a failure, and count it when its source is verified (store/people/bounce.h). first: as
  * bounce_note() says. */
 bool case_brake(Case *given, const Failed *failed, const BounceEvent *noted, bool first, HeldBack *held,
                 GError **error);

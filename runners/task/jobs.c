@@ -26,7 +26,6 @@
 #include "store/maintain.h"
 #include "store/people/account.h"
 #include "store/people/departure.h"
-#include "store/people/leave_brake.h"
 #include "store/people/pending.h"
 #include "store/people/session.h"
 #include "store/people/stranger.h"

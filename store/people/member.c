@@ -208,6 +208,20 @@ bool member_count(Store *store, const char *list_id, Role role, int64_t *count, 
                         INTEGER(role));
 }
 
+/* By the key of members, in which addresses stand as "example.com jo"; behind the blank comes '!'. */
+bool member_count_at(Store *store, const char *list_id, const char *domain, int64_t most, int64_t *count,
+                     GError **error)
+{
+    int64_t list;
+    g_autofree char *first = g_strconcat(domain, " ", NULL), *end = g_strconcat(domain, "!", NULL);
+    if (!list_key(store, list_id, &list, error))
+        return false;
+    return query_number(store, error, count,
+                        "SELECT count(*) FROM (SELECT 1 FROM member WHERE list = $1 AND role = 0 "
+                        "AND folded >= $2 AND folded < $3 LIMIT $4) AS found",
+                        INTEGER(list), TEXT(first), TEXT(end), INTEGER(most));
+}
+
 char **list_administrators(Store *store, const char *list_id, GError **error)
 {
     int64_t list;

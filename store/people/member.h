@@ -153,6 +153,10 @@ typedef bool MemberEach(const Member *member, void *data);
 bool member_each(Store *store, const char *list_id, Role role, MemberEach *each, void *data, GError **error);
 /* Count the members with the role. */
 bool member_count(Store *store, const char *list_id, Role role, int64_t *count, GError **error);
+/* Count the members of the list who have addresses of the mail domain (in lower case); no more than `most` are looked
+ * at. */
+bool member_count_at(Store *store, const char *list_id, const char *domain, int64_t most, int64_t *count,
+                     GError **error);
 
 /* Walk the recipients of a post: members with regular delivery (any, where digests_enabled is no) that is enabled, each
  * address once, by domain, then local part (bytes of the lower case). The sender (any address of that user; may be

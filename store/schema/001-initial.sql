@@ -458,7 +458,7 @@ CREATE INDEX departure_who ON departure (folded);
 CREATE INDEX departure_token ON departure (token);
 CREATE INDEX departure_expires_at ON departure (expires_at);
 
--- Of which mail domain too many left a list at once (store/people/leave_brake.h): until closed_until further ones wait.
+-- Of which mail domain too many left a list at once (store/people/departure.h): until closed_until further ones wait.
 -- waiting is how many wait since closed_at. told_at: when the owners were last told; 0: not yet.
 CREATE TABLE leave_brake (
     list @integer@ NOT NULL REFERENCES list (key) ON DELETE CASCADE,
@@ -747,7 +747,7 @@ CREATE TABLE bounce_count (
 ) @clustered@;
 CREATE INDEX bounce_count_list ON bounce_count (list); -- a list that goes takes its counts with it
 
--- How many members of a list, or of the list at one mail domain, failed with one reply on a day (store/people/bounce_brake.h).
+-- How many members of a list, or of the list at one mail domain, failed with one reply on a day (store/people/bounce.h).
 -- domain '': of the list, then several tells that they are of more than one domain, the first of which is first_domain.
 -- reply is what the replies have in common, text the last one as it was said. needed: from how many on the brake
 -- closes; 0: not known yet. closed_at: when it closed; 0: it is open.

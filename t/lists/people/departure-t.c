@@ -16,7 +16,7 @@
 #include "store/lists/template_text.h"
 #include "store/people/account.h"
 #include "store/people/ban.h"
-#include "store/people/leave_brake.h"
+#include "store/people/departure.h"
 #include "store/store_internal.h"
 #include "t/lists/fixture.h"
 #include "t/lists/places.h"

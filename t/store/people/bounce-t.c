@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "store/people/bounce_brake.h"
 #include "store/people/bounce_internal.h"
 #include "t/store/fixture.h"
 #include "t/suite.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "store/lists/topic.h"
-#include "store/people/leave_brake.h"
 #include "store/people/pending.h"
 #include "store/people/vacation.h"
 #include "t/store/fixture.h"
@@ -250,7 +249,7 @@ static int64_t members(Fixture *fixture, const char *domain, int64_t most)
 {
     GError *error = NULL;
     int64_t count;
-    assert_ok(leave_brake_members(fixture->store, LIST, domain, most, &count, &error), error);
+    assert_ok(member_count_at(fixture->store, LIST, domain, most, &count, &error), error);
     return count;
 }
 
