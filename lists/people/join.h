@@ -16,7 +16,7 @@
 typedef struct Joiner {
     const Mailbox *address;
     const char *name; /* for people; NULL: not known */
-    unsigned facts;   /* of workflow.h: what the caller knows for sure; 0 for a mail, whose From proves nothing;
+    unsigned facts;   /* WorkflowFact: what the caller knows for sure; 0 for a mail, whose From proves nothing;
                          FACT_APPROVED | FACT_INVITED for an invitation */
     bool wishes;      /* the caller says that the person wants to join. It counts as FACT_CONFIRMED if the address is
                          known to be the person's own, unless this is an invitation */
