@@ -149,10 +149,10 @@ static char *asked_text(const Work *work, const List *list, const Pending *reque
 /* The clocks of hosts may differ by as much; a brake that is closed for longer was closed while the clock was ahead. */
 #define AHEAD (60 * CLOCK_SECOND)
 
-/* The mail domain in lower case. g_free() */
-static char *domain_of(const char *address)
+/* The mail domain in lower case, as departures have it. g_free() */
+static char *domain_of(const Mailbox *address)
 {
-    return g_ascii_strdown(strrchr(address, '@') + 1, -1);
+    return g_strndup(address->folded, strcspn(address->folded, " "));
 }
 
 /* Is this request to leave counted, so that it may have to wait? */
@@ -168,7 +168,7 @@ static bool ask_brake(Work *work, const List *list, const Pending *request, bool
     LeaveBrake brake;
     Store *store = work_store(work);
     int64_t now = work_now(work), present = 0;
-    g_autofree char *domain = domain_of(request->address->text);
+    g_autofree char *domain = domain_of(request->address);
     *waits = false;
     if (!is_counted(request))
         return true;
@@ -203,7 +203,7 @@ static bool tell_braked(Work *work, const List *list, const Pending *request, GE
 {
     bool due;
     LeaveBrake brake;
-    g_autofree char *domain = domain_of(request->address->text);
+    g_autofree char *domain = domain_of(request->address);
     int64_t now = work_now(work);
     if (!leave_brake_tell(work_store(work), list->list_id, domain, now, &due, error) ||
         (due && !leave_brake_find(work_store(work), list->list_id, domain, &brake, error)))

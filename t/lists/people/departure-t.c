@@ -464,6 +464,8 @@ static void test_brake_share(World *world, const void *data)
     add_many(world, LIST, "slow.example", 30);
     g_assert_cmpint(click_until_braked(world, "small.example", 0), ==, LEAVE_BRAKE_LEAST);
     g_assert_cmpint(click_until_braked(world, "large.example", 0), ==, 400 / LEAVE_BRAKE_SHARE + 1);
+    add_many(world, LIST, "B\303\234CHER.example", 12); /* folded as the addresses are */
+    g_assert_cmpint(click_until_braked(world, "B\303\234CHER.example", 0), ==, LEAVE_BRAKE_LEAST);
     for (int at = 0; at < 30; at++) { /* fewer than that in ten minutes */
         g_autofree char *address = one_of("slow.example", at);
         wait_for(70);
