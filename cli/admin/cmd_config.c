@@ -12,8 +12,8 @@
 #include "base/fs.h"
 #include "cli/command.h"
 #include "cli/plain.h"
-#include "lists/hosts/host_connections.h"
-#include "lists/making/family_section.h"
+#include "lists/hosts/host_state.h"
+#include "lists/making/setting_check.h"
 #include "store/lists/domain.h"
 #include "store/place.h"
 
@@ -23,7 +23,7 @@ static gboolean offline, defaults_too;
 static bool warn_of_connections(const Config *config)
 {
     g_autoptr(GError) away = NULL;
-    g_autofree char *fault = host_connections_fault(config, &away);
+    g_autofree char *fault = host_state_connections_fault(config, &away);
     if (fault || away)
         plain_complain("listrunner config check: warning: [store] url: %s", fault ? fault : away->message);
     return fault || away;
@@ -50,7 +50,7 @@ static bool warn_of_canary(const Config *config)
 static bool warn_of_families(const Config *config)
 {
     g_autoptr(Store) store = store_open_configured(config, false, NULL);
-    g_autoptr(GPtrArray) gone = store ? family_section_gone(store, config, NULL) : NULL;
+    g_autoptr(GPtrArray) gone = store ? setting_check_families(store, config, NULL) : NULL;
     for (guint at = 0; gone && at < gone->len; at++) {
         const ListNamed *one = gone->pdata[at];
         plain_complain("listrunner config check: warning: [style.%s]: %" G_GINT64_FORMAT " %s to this family, as %s "

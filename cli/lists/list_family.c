@@ -10,8 +10,9 @@
 #include "cli/plain.h"
 #include "cli/work_site.h"
 #include "lists/making/family.h"
-#include "lists/making/style.h"
+#include "lists/making/setting_check.h"
 #include "lists/making/style_config.h"
+#include "lists/making/style.h"
 #include "store/lists/list_setting.h"
 
 static gboolean dry_run;
@@ -54,7 +55,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     g_autofree Style *styles = style_all(config);
     g_autoptr(Listing) listing = listing_new(columns, json_option);
     for (const Style *style = styles; style->name; style++) {
-        if (!family_section_exists(config, style->name))
+        if (!style_is_family(config, style->name))
             continue;
         g_autofree char *section = g_strconcat(STYLE_FAMILY ".", style->name, NULL);
         g_autoptr(GPtrArray) lists = lists_of(store, style->name, error);
@@ -66,7 +67,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
                               listing_texts(config_list(config, section, STYLE_LIMITED)), "gone", 0, "about",
                               listing_text(style->about)));
     }
-    g_autoptr(GPtrArray) gone = family_section_gone(store, config, error);
+    g_autoptr(GPtrArray) gone = setting_check_families(store, config, error);
     for (guint at = 0; gone && at < gone->len; at++) {
         const ListNamed *one = gone->pdata[at];
         listing_row(listing,
@@ -106,7 +107,7 @@ static int run_apply(Site *site, int argc, char **argv, GError **error)
     int worst = TOOL_OK;
     if (!work_place_store(&place, site, error))
         return TOOL_LATER;
-    if (!family_section_exists(place.site.config, argv[0])) {
+    if (!style_is_family(place.site.config, argv[0])) {
         fail(error, FAIL_MISSING, "there is no section [style.%s] with fixed or limited settings", argv[0]);
         return TOOL_LATER;
     }

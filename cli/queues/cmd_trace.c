@@ -70,16 +70,21 @@ static bool show_trace(const char *directory, const char *trace, const char *add
         if (trace_line_is_about(found.lines->pdata[i], address))
             listing_row(listing, trace_line_json(found.lines->pdata[i], address));
     g_clear_pointer(&listing, listing_free);
-    unsigned sent, bounced, deferred;
-    g_auto(TraceFates) fates = {0};
+    /* The last status of each recipient counts; a bounce says "status=5.1.1", which is none. */
+    unsigned sent = 0, bounced = 0, deferred = 0;
+    g_autoptr(GHashTable) fates = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     for (guint i = 0; i < found.lines->len; i++) {
         g_autofree char *status = trace_line_value(found.lines->pdata[i], "status");
         g_auto(GStrv) recipients = status ? trace_line_recipients(found.lines->pdata[i]) : NULL;
         for (char **recipient = recipients; recipient && *recipient; recipient++)
-            if (!address || g_ascii_strcasecmp(*recipient, address) == 0)
-                trace_fates_add(&fates, *recipient, status);
+            if (g_ascii_isalpha(*status) && (!address || g_ascii_strcasecmp(*recipient, address) == 0))
+                g_hash_table_replace(fates, g_ascii_strdown(*recipient, -1), g_strdup(status));
     }
-    trace_fates_count(&fates, &sent, &bounced, &deferred);
+    GHashTableIter at;
+    void *status;
+    g_hash_table_iter_init(&at, fates);
+    while (g_hash_table_iter_next(&at, NULL, &status))
+        ++*(g_str_equal(status, "sent") ? &sent : g_str_equal(status, "bounced") ? &bounced : &deferred);
     if (!json_option && sent + bounced + deferred > 0)
         printf("recipients: %u sent, %u bounced, %u deferred\n", sent, bounced, deferred);
     return true;

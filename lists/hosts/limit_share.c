@@ -67,11 +67,6 @@ static bool lock_byte(int fd, off_t at, short type)
     return TEMP_FAILURE_RETRY(fcntl(fd, F_OFD_SETLK, &lock)) == 0;
 }
 
-static bool mark(const LimitShare *share, unsigned parts, short type)
-{
-    return lock_byte(share->fd, parts, type);
-}
-
 int limit_share_begin(Spool *spool, GError **error)
 {
     auto_fd fd = open_file(spool, error);
@@ -82,18 +77,15 @@ int limit_share_begin(Spool *spool, GError **error)
     return auto_fd_steal(&fd);
 }
 
-static bool has_begun(const LimitShare *share)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = BEGUN, .l_len = 1};
-    return TEMP_FAILURE_RETRY(fcntl(share->fd, F_OFD_GETLK, &lock)) == 0 && lock.l_type != F_UNLCK;
-}
-
 /* Read the share that the runner host says; where that cannot be read, return the one used before. */
 static unsigned read_part(LimitShare *share)
 {
     g_auto(ThisHost) host = {0};
     g_autoptr(GError) fault = NULL;
-    share->believed = share->believed || has_begun(share);
+    if (!share->believed) { /* until the lock of a runner host is seen, which has begun then */
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = BEGUN, .l_len = 1};
+        share->believed = TEMP_FAILURE_RETRY(fcntl(share->fd, F_OFD_GETLK, &lock)) == 0 && lock.l_type != F_UNLCK;
+    }
     if (!share->believed)
         return 0;
     if (!this_host_read(spool_fd(share->spool), &host, &fault))
@@ -108,14 +100,14 @@ unsigned limit_share_look(LimitShare *share)
         return 1;
     unsigned part = read_part(share);
     if (is_more(part, share->marked)) {
-        if (!mark(share, part, F_RDLCK))
+        if (!lock_byte(share->fd, part, F_RDLCK))
             return share->used;
         if (read_part(share) != part) { /* the next look finds what it is now */
-            mark(share, part, F_UNLCK);
+            lock_byte(share->fd, part, F_UNLCK);
             return share->used;
         }
         if (share->marked > 0)
-            mark(share, share->marked, F_UNLCK);
+            lock_byte(share->fd, share->marked, F_UNLCK);
         share->marked = part;
     }
     share->used = part;
@@ -125,9 +117,9 @@ unsigned limit_share_look(LimitShare *share)
 void limit_share_kept(LimitShare *share)
 {
     if (share->fd < 0 || !is_more(share->marked, share->used) ||
-        (share->used > 0 && !mark(share, share->used, F_RDLCK)))
+        (share->used > 0 && !lock_byte(share->fd, share->used, F_RDLCK)))
         return;
-    mark(share, share->marked, F_UNLCK);
+    lock_byte(share->fd, share->marked, F_UNLCK);
     share->marked = share->used;
 }
 

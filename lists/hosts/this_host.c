@@ -138,27 +138,22 @@ bool this_host_check_site(Store *store, Spool *spool, GError **error)
     return fs_keep_once(spool_fd(spool), THIS_HOST_SITE_FILE, 0640, line, strlen(line), error);
 }
 
-/* Whether the last start that the database knows of, in that epoch, was one with this spool and no copy of it. *said is
- * what the spool says: nothing where its file is missing, or was lost when the power went. */
-static bool knows(Spool *spool, const char *name, int64_t epoch, ThisHost *said, GError **error)
+/* Ask whether the host may work, and whether its last start that the database knows of, in *epoch, was one with this
+ * spool and no copy of it. *said is what the spool says: nothing where its file is missing, or was lost when the power
+ * went. The spool is looked at behind the database: the runner host, which may begin meanwhile, writes there first. */
+static bool may_work(Store *store, Spool *spool, const Host *host, int64_t *epoch, ThisHost *said, GError **error)
 {
     bool ours;
     g_autoptr(GError) fault = NULL;
-    if (!read_said(spool_fd(spool), said, &ours, &fault)) {
+    if (!this_host_check_site(store, spool, error) || !host_may_work(store, host, epoch, error))
+        return false;
+    if (!read_said(spool_fd(spool), said, &ours, &fault))
         return fail_unless(error, FAIL_MISSING, &fault);
-    }
-    return said->epoch == 0 || epoch <= said->before || epoch == said->epoch ||
+    return said->epoch == 0 || *epoch <= said->before || *epoch == said->epoch ||
            fail(error, FAIL_CONFIG,
                 "the spool %s is older than the last start of %s, which was with a copy of it: what is in it may have "
                 "been sent already; if it is to be worked, remove the file " THIS_HOST_FILE " there",
-                spool_path(spool), name);
-}
-
-/* The spool is looked at behind the database: the runner host, which may begin meanwhile, writes there first. */
-static bool may_work(Store *store, Spool *spool, const Host *host, int64_t *epoch, ThisHost *said, GError **error)
-{
-    return this_host_check_site(store, spool, error) && host_may_work(store, host, epoch, error) &&
-           knows(spool, host->name, *epoch, said, error);
+                spool_path(spool), host->name);
 }
 
 bool this_host_begin(Store *store, Spool *spool, Host *host, int64_t lease, ThisHost *said, GError **error)

@@ -18,7 +18,7 @@ static bool find_allowed(const Config *config, const List *list, const ListSetti
     g_autofree char *section = g_strconcat(STYLE_FAMILY ".", list->settings->family, NULL);
     g_autofree char *limits = NULL;
     *allowed = NULL;
-    if (!*list->settings->family || !family_section_exists(config, list->settings->family) ||
+    if (!*list->settings->family || !style_is_family(config, list->settings->family) ||
         (!style_fixes(config, section, setting->name) && !(limits = style_limits(config, section, setting->name))))
         return true;
     g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(g_free);
@@ -43,7 +43,7 @@ bool family_allows(const Config *config, const List *list, const ListSetting *se
 {
     GPtrArray *found;
     if (*list->settings->family && style_may_fix(setting) && strcmp(setting->name, "emergency") != 0 &&
-        !family_section_exists(config, list->settings->family))
+        !style_is_family(config, list->settings->family))
         return fail(error, FAIL_NEVER,
                     "%s: the list belongs to the family %s, and the configuration has no section [style.%s] with fixed "
                     "or limited settings: an administrator has to put that back, or to detach the list (listrunner "

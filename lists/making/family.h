@@ -15,7 +15,6 @@
  * can be changed meanwhile, since moderators need it at once.
  */
 #include "base/config.h"
-#include "lists/making/family_section.h"
 #include "lists/work.h"
 #include "store/lists/list.h"
 #include "store/lists/list_setting.h"

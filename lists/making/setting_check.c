@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "lists/making/family.h"
+#include "lists/making/style_config.h"
 #include "store/lists/list.h"
 
 bool setting_check(const Config *config, const char *setting, const char *value, GError **error)
@@ -18,7 +18,7 @@ bool setting_check(const Config *config, const char *setting, const char *value,
                          : g_str_has_suffix(setting, "_pipeline") ? "pipeline"
                                                                   : NULL;
     const ListSetting *row = list_setting_find(setting, error);
-    if (row && strcmp(setting, "family") == 0 && *value && !family_section_exists(config, value))
+    if (row && strcmp(setting, "family") == 0 && *value && !style_is_family(config, value))
         return fail(error, FAIL_NEVER,
                     "%s: there is no section [style.%s] with fixed or limited settings in the "
                     "configuration",
@@ -43,4 +43,13 @@ bool setting_check(const Config *config, const char *setting, const char *value,
                     known->len > 0 ? known->str : "nothing, until there is one");
     }
     return true;
+}
+
+GPtrArray *setting_check_families(Store *store, const Config *config, GError **error)
+{
+    GPtrArray *named = list_named(store, "family", error);
+    for (guint at = named ? named->len : 0; at > 0; at--)
+        if (style_is_family(config, ((const ListNamed *)named->pdata[at - 1])->value))
+            g_ptr_array_remove_index(named, at - 1);
+    return named;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "base/config.h"
+#include "store/lists/list.h"
 
 /* The value of the setting `archivers` for a list whose posts no archiver keeps. */
 #define ARCHIVERS_NONE "none"
@@ -17,3 +18,7 @@
  * settings that name no sections. FAIL_NEVER: a section is not there (the message names those that are, but for
  * family), or a chain or pipeline is empty. FAIL_MISSING: there is no such setting. */
 bool setting_check(const Config *config, const char *setting, const char *value, GError **error);
+
+/* Return the families that lists belong to and the configuration does not have: of ListNamed (store/lists/list.h),
+ * g_ptr_array_unref(). NULL: the store failed. */
+GPtrArray *setting_check_families(Store *store, const Config *config, GError **error);

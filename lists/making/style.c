@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "lists/making/family.h"
 #include "lists/making/style_config.h"
 #include "store/lists/list.h"
 
@@ -115,5 +114,5 @@ bool style_apply(Work *work, const char *list_id, const char *style, GError **er
         }
     }
     const char *family = section + strlen(STYLE_FAMILY ".");
-    return !family_section_exists(config, family) || list_set(store, list_id, "family", family, error);
+    return !style_is_family(config, family) || list_set(store, list_id, "family", family, error);
 }

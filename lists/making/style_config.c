@@ -66,6 +66,13 @@ char *style_limits(const Config *config, const char *section, const char *settin
     return NULL;
 }
 
+bool style_is_family(const Config *config, const char *name)
+{
+    g_autofree char *section = g_strconcat(STYLE_FAMILY ".", name, NULL);
+    return config_has_section(config, section) &&
+           (*config_list(config, section, STYLE_FIXED) || *config_list(config, section, STYLE_LIMITED));
+}
+
 bool style_may_fix(const ListSetting *setting)
 {
     return setting->type != SETTING_PASSWORD && strcmp(setting->name, "family") != 0;

@@ -18,6 +18,9 @@
  * In a setting of several lines each "\n" becomes a line end. */
 char *style_value(const ListSetting *setting, const char *text);
 
+/* Is there a style of that name, and is it a family? */
+bool style_is_family(const Config *config, const char *name);
+
 /* May `fixed` and `limited` name the setting? They may not name a password, or the setting `family` itself. */
 bool style_may_fix(const ListSetting *setting);
 

@@ -12,11 +12,6 @@
 
 /* ---- the calendar ---- */
 
-static GDateTime *local_time(int64_t time)
-{
-    return g_date_time_new_from_unix_local(time / CLOCK_SECOND);
-}
-
 /* The hour of sending on the first day of the period that holds day, moved by so many periods. */
 static int64_t sending_time(const List *list, GDateTime *day, int periods)
 {
@@ -37,7 +32,7 @@ static int64_t sending_time(const List *list, GDateTime *day, int periods)
 /* The first day of the month, so that months can be added whatever their lengths; else the day itself. */
 static GDateTime *day_of(const List *list, int64_t now)
 {
-    g_autoptr(GDateTime) day = local_time(now);
+    g_autoptr(GDateTime) day = g_date_time_new_from_unix_local(now / CLOCK_SECOND);
     return list->settings->digest_period == PERIOD_MONTHLY
                ? g_date_time_add_days(day, 1 - g_date_time_get_day_of_month(day))
                : g_steal_pointer(&day);
@@ -60,7 +55,7 @@ int64_t digest_send_next_time(const List *list, int64_t now)
 /* A number that differs between two times of different volumes. */
 static int volume_of(const List *list, int64_t time)
 {
-    g_autoptr(GDateTime) at = local_time(time);
+    g_autoptr(GDateTime) at = g_date_time_new_from_unix_local(time / CLOCK_SECOND);
     int year = g_date_time_get_year(at), month = g_date_time_get_month(at);
     switch ((DigestVolume)list->settings->digest_volume_frequency) {
     case VOLUME_YEARLY:

@@ -103,30 +103,3 @@ json_t *trace_line_of_recipient(const char *line, const char *address)
     json_object_set_new(row, "reply", text_json(fate ? reply_of(fate) : NULL));
     return row;
 }
-
-/* ---- sums ---- */
-
-void trace_fates_add(TraceFates *fates, const char *address, const char *status)
-{
-    if (!fates->last)
-        fates->last = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    if (g_ascii_isalpha(*status)) /* a bounce says "status=5.1.1" */
-        g_hash_table_replace(fates->last, g_ascii_strdown(address, -1), g_strdup(status));
-}
-
-void trace_fates_count(const TraceFates *fates, unsigned *sent, unsigned *bounced, unsigned *deferred)
-{
-    GHashTableIter at;
-    void *status;
-    *sent = *bounced = *deferred = 0;
-    if (!fates->last)
-        return;
-    g_hash_table_iter_init(&at, fates->last);
-    while (g_hash_table_iter_next(&at, NULL, &status))
-        ++*(g_str_equal(status, "sent") ? sent : g_str_equal(status, "bounced") ? bounced : deferred);
-}
-
-void trace_fates_clear(TraceFates *fates)
-{
-    g_clear_pointer(&fates->last, g_hash_table_unref);
-}

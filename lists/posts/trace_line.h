@@ -35,15 +35,3 @@ json_t *trace_line_json(const char *line, const char *address);
 /* Return the object of trace_line_json() for one recipient, with `email` besides. If the line is about an attempt to
  * deliver, host, status (sent, deferred, bounced), dsn and reply are that attempt's; else they are null. */
 json_t *trace_line_of_recipient(const char *line, const char *address);
-
-/* The last status of each recipient, to count how many copies were delivered. Begin with {0}. */
-typedef struct TraceFates {
-    GHashTable *last; /* address -> status; trace_fates_clear() */
-} TraceFates;
-/* Note the status of a later attempt for this address, in place of an earlier one. A status of digits is passed over.
- */
-void trace_fates_add(TraceFates *fates, const char *address, const char *status);
-/* Count the recipients by their last status. */
-void trace_fates_count(const TraceFates *fates, unsigned *sent, unsigned *bounced, unsigned *deferred);
-void trace_fates_clear(TraceFates *fates);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TraceFates, trace_fates_clear)

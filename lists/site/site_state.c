@@ -5,7 +5,7 @@
 #include "base/auto.h"
 #include "base/clock.h"
 #include "base/control.h"
-#include "lists/making/family_section.h"
+#include "lists/making/setting_check.h"
 #include "lists/posts/scheduled_post.h"
 #include "store/hosts/canary.h"
 #include "store/hosts/host.h"
@@ -108,7 +108,7 @@ static json_t *source_faults_of(Store *store, G_GNUC_UNUSED const Config *config
 /* Families that lists belong to and the configuration does not have. */
 static json_t *families_gone_of(Store *store, const Config *config, GError **error)
 {
-    g_autoptr(GPtrArray) gone = family_section_gone(store, config, error);
+    g_autoptr(GPtrArray) gone = setting_check_families(store, config, error);
     json_t *all = gone ? json_array() : NULL;
     for (guint at = 0; gone && at < gone->len; at++) {
         const ListNamed *one = gone->pdata[at];

@@ -7,12 +7,67 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/fail.h"
+#include "base/mailbox.h"
 #include "lists/change.h"
-#include "lists/sources/source_read.h"
+#include "lists/people/own_address.h"
+#include "lists/sources/source_internal.h"
+#include "store/people/ban.h"
+#include "store/people/member.h"
 #include "store/place.h"
 
 #define NAME_MAX_LENGTH 64
 #define LEAST_INTERVAL (60 * CLOCK_SECOND)
+
+/* ---- the URL of a directory ---- */
+
+/* The extension by its names, also where "!" says that the client has to know it. */
+static bool is_start_tls(const char *extension)
+{
+    const char *name = extension + (*extension == '!');
+    return g_ascii_strcasecmp(name, "StartTLS") == 0 || g_ascii_strcasecmp(name, "X-StartTLS") == 0 ||
+           strcmp(name, LDAP_EXOP_START_TLS) == 0;
+}
+
+bool source_ldap_starts_tls(const LdapUrl *url)
+{
+    return url->lud_exts && url->lud_exts[0] && is_start_tls(url->lud_exts[0]);
+}
+
+LdapUrl *source_ldap_url(const char *text, GError **error)
+{
+    LDAPURLDesc *parsed = NULL;
+    const char *host = strstr(text, "://");
+    if (host && memchr(host, '@', strcspn(host + 3, "/?#") + 3)) {
+        fail(error, FAIL_NEVER,
+             "the URL holds a user: give that by --user, and the password by "
+             "--password-file");
+        return NULL;
+    }
+    int code = ldap_url_parse(text, &parsed);
+    g_autoptr(LdapUrl) url = parsed;
+    if (code != LDAP_URL_SUCCESS || !url->lud_scheme ||
+        (!g_str_equal(url->lud_scheme, "ldap") && !g_str_equal(url->lud_scheme, "ldaps")))
+        fail(error, FAIL_NEVER,
+             "\"%s\" is no URL of a directory; right is "
+             "ldaps://HOST/BASE?ATTRIBUTES?SCOPE?FILTER, such as "
+             "ldaps://ldap.example.com/ou=people,dc=example,dc=com?mail,cn?sub?(objectClass=person)",
+             text);
+    else if (!url->lud_host || !*url->lud_host)
+        fail(error, FAIL_NEVER, "\"%s\" names no host", text);
+    else if (url->lud_exts && url->lud_exts[0] && (!is_start_tls(url->lud_exts[0]) || url->lud_exts[1]))
+        fail(error, FAIL_NEVER, "\"%s\" has an extension (%s), and StartTLS alone is known; leave it out", text,
+             url->lud_exts[url->lud_exts[1] != NULL]);
+    else if (source_ldap_starts_tls(url) && g_str_equal(url->lud_scheme, "ldaps"))
+        fail(error, FAIL_NEVER, "\"%s\" begins with ldaps://, which is TLS from the start: leave StartTLS out", text);
+    else if (url->lud_attrs && url->lud_attrs[0] && url->lud_attrs[1] && url->lud_attrs[2])
+        fail(error, FAIL_NEVER,
+             "\"%s\" names more than two attributes; right is the one with the address, and then "
+             "the one with the name",
+             text);
+    else
+        return g_steal_pointer(&url);
+    return NULL;
+}
 
 bool source_interval_read(const char *text, int64_t *interval, GError **error)
 {
@@ -101,7 +156,10 @@ static bool check_no_password(const MemberSource *source, GError **error)
     return true;
 }
 
-bool source_check(Work *work, const List *list, MemberSource *source, GError **error)
+/* Check what a person wrote: the name, paths and whether they may be read, URLs, circles of lists. The name of a list
+ * in source->place is replaced by its List-Id. FAIL_NEVER: the message says what is right; FAIL_MISSING: there is no
+ * list of that name. */
+static bool check(Work *work, const List *list, MemberSource *source, GError **error)
 {
     const WorkSite *site = work_site(work);
     const char *name = source->name, *place = source->place;
@@ -152,8 +210,10 @@ bool source_check(Work *work, const List *list, MemberSource *source, GError **e
     }
     case SOURCE_SQL:
         return check_sql(source, error) && (*place != '/' || source_may_read(site, place, FAIL_NEVER, error));
-    case SOURCE_LDAP:
-        return source_check_ldap(place, error);
+    case SOURCE_LDAP: {
+        g_autoptr(LdapUrl) url = source_ldap_url(place, error);
+        return url != NULL;
+    }
     }
     g_assert_not_reached();
 }
@@ -173,17 +233,134 @@ static bool log_source(Work *work, const List *list, const MemberSource *source,
 
 bool source_make(Work *work, const List *list, MemberSource *source, GError **error)
 {
-    return source_check(work, list, source, error) && source_add(work_store(work), source, error) &&
+    return check(work, list, source, error) && source_add(work_store(work), source, error) &&
            log_source(work, list, source, true, error);
 }
 
 bool source_set(Work *work, const List *list, MemberSource *source, GError **error)
 {
-    return source_check(work, list, source, error) && source_change(work_store(work), source, error) &&
+    return check(work, list, source, error) && source_change(work_store(work), source, error) &&
            log_source(work, list, source, true, error);
 }
 
 bool source_unmake(Work *work, const List *list, const MemberSource *source, GError **error)
 {
     return source_remove(work_store(work), source, error) && log_source(work, list, source, false, error);
+}
+
+/* ---- why somebody is a member or is not ---- */
+
+typedef struct Why {
+    Work *work;
+    const List *list;
+    const Mailbox *address;
+    bool is_member;
+    json_t *because, *sources;
+} Why;
+
+static void say(const Why *why, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static void say(const Why *why, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    json_array_append_new(why->because, json_string(valid));
+}
+
+static bool say_sources(const Why *why, GError **error)
+{
+    g_autoptr(GPtrArray) all = source_of_address(work_store(why->work), why->list->list_id, why->address, error);
+    for (guint at = 0; all && at < all->len; at++) {
+        const SourceGiven *given = all->pdata[at];
+        g_autofree char *when = clock_text(given->given_at);
+        json_array_append_new(why->sources,
+                              json_pack("{ss ss sb}", "name", given->name, "given_at", when, "made", given->made));
+        if (!why->is_member)
+            say(why,
+                "The source %s has given the address since %s, but the person has left meanwhile or was removed: "
+                "the next refresh writes that down, and no source brings the address back.",
+                given->name, when);
+        else if (given->made)
+            say(why,
+                "The source %s has given the address since %s; the member leaves when no source gives it any more.",
+                given->name, when);
+        else
+            say(why,
+                "The source %s has given the address since %s, but the person had joined without it, and stays "
+                "when the source no longer gives the address.",
+                given->name, when);
+    }
+    if (all && all->len == 0 && why->is_member)
+        say(why, "No source gives the address: the person joined, or was added by somebody.");
+    return all != NULL;
+}
+
+/* Nothing else keeps it out, so no source gave it when they were read last. */
+static bool say_not_given(const Why *why, GError **error)
+{
+    if (why->is_member || json_array_size(why->because) > 0)
+        return true;
+    g_autoptr(GPtrArray) all = source_all(work_store(why->work), why->list->list_id, error);
+    for (guint at = 0; all && at < all->len; at++) {
+        const MemberSource *source = all->pdata[at];
+        g_autofree char *when = clock_text(source->read_at);
+        if (source->read_at > 0)
+            say(why, "The source %s did not give the address when it was read last (%s).", source->name, when);
+        else
+            say(why, "The source %s has not been read yet.", source->name);
+        if (*source->fault)
+            say(why, "Since then it failed: %s", source->fault);
+    }
+    if (all && all->len == 0)
+        say(why, "The list has no sources.");
+    return all != NULL;
+}
+
+json_t *source_why(Work *work, const List *list, const char *address, GError **error)
+{
+    Store *store = work_store(work);
+    g_autoptr(Member) member = NULL;
+    g_autoptr(Mailbox) mailbox = mailbox_new(address);
+    if (!mailbox->valid) {
+        fail(error, FAIL_NEVER, "\"%s\" is no e-mail address (local@domain), so no source makes it a member", address);
+        return NULL;
+    }
+    if (!member_look_up(store, list->list_id, ROLE_MEMBER, mailbox, &member, error))
+        return NULL;
+    bool is_member = member != NULL;
+    g_autoptr(json_t) object = json_pack("{ss ss sb s[] s[]}", "list", list->posting_address, "address", address,
+                                         "member", is_member, "sources", "because");
+    const Why why = {
+        work, list, mailbox, is_member, json_object_get(object, "because"), json_object_get(object, "sources")};
+    if (!say_sources(&why, error))
+        return NULL;
+
+    int64_t left_at;
+    g_autofree char *way = NULL, *ban = NULL, *bars = NULL;
+    if (!is_member && !source_left_find(store, list->list_id, mailbox, &way, &left_at, error))
+        return NULL;
+    g_autofree char *when = way ? clock_text(left_at) : NULL;
+    if (way && *way)
+        say(&why,
+            "The person left the list (%s, %s), so no source brings the address back; to do so: listrunner member "
+            "add %s %s",
+            way, when, list->posting_address, address);
+    else if (way)
+        say(&why,
+            "Somebody removed the member (%s), so no source brings the address back; to do so: listrunner member "
+            "add %s %s",
+            when, list->posting_address, address);
+
+    if (!ban_check(store, list->list_id, mailbox, NULL, &ban, error) ||
+        !own_address_bars(work, list->list_id, ROLE_MEMBER, address, &bars, error))
+        return NULL;
+    if (ban && is_member)
+        say(&why, "The address is banned (%s), but who is a member stays one.", ban);
+    else if (ban)
+        say(&why, "The address is banned (%s), so no source makes it a member.", ban);
+    if (bars && !is_member)
+        say(&why, "No source makes it a member: %s.", bars);
+    return say_not_given(&why, error) ? g_steal_pointer(&object) : NULL;
 }

@@ -26,18 +26,16 @@
 
 #define SOURCE_HANDFUL 5
 
-/* Check a source as source_check() does, and add it to the list, in the unit's transaction; it is due at once.
- * FAIL_EXISTS: the list has one of that name. */
+/* Check what a person wrote: the name, paths and whether they may be read, URLs, circles of lists. Then add the source
+ * to the list, in the unit's transaction; it is due at once. The name of a list in source->place is replaced by its
+ * List-Id. FAIL_NEVER: the message says what is right; FAIL_MISSING: there is no list of that name; FAIL_EXISTS: the
+ * list has a source of that name. */
 bool source_make(Work *work, const List *list, MemberSource *source, GError **error);
-/* Check a source that was changed, as source_check() does, and store it, in the unit's transaction. */
+/* Check a source that was changed, as source_make() does, and store it, in the unit's transaction. */
 bool source_set(Work *work, const List *list, MemberSource *source, GError **error);
 /* Remove a source. Members who came by it alone stay, as if they had joined. To have them leave, call source_empty()
  * before. */
 bool source_unmake(Work *work, const List *list, const MemberSource *source, GError **error);
-/* Check what a person wrote: the name, paths and whether they may be read, URLs, circles of lists. The name of a list
- * in source->place is replaced by its List-Id. FAIL_NEVER: the message says what is right; FAIL_MISSING: there is no
- * list of that name. */
-bool source_check(Work *work, const List *list, MemberSource *source, GError **error);
 /* Read the text of an interval between refreshes, "1m" or more; "" gives 0, which is as the site says. FAIL_NEVER: the
  * message says what is right. */
 bool source_interval_read(const char *text, int64_t *interval, GError **error);

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Where sources lie: what people may see of it, and where files may be, as the runner task can read little beyond
  * (base/confine.h). */
-#include "lists/sources/source_read.h"
+#include "lists/sources/source_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "lists/hosts/host_connections.h"
+#include "lists/hosts/host_state.h"
 #include "lists/hosts/limit_share.h"
 #include "lists/hosts/this_host.h"
 #include "lists/site/site_state.h"
@@ -296,7 +296,7 @@ static bool begin(HostRunner *own, GError **error)
     host->boot = g_strdup(boot);
     host->version = g_strdup(PACKAGE_VERSION);
     say(own, json_object());
-    host->connections = host_connections(own->config);
+    host->connections = host_state_connections(own->config);
     if (!host_clock(own->store, &now, error) || !is_clock_good(now, error) ||
         !this_host_begin(own->store, own->spool, host, own->lease, &own->said, error) ||
         (own->begun = limit_share_begin(own->spool, error)) < 0)

@@ -2,12 +2,18 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Take apart the URL of an LDAP directory (RFC 4516), as a source of members has it:
- * ldap://HOST/BASE?ATTRIBUTES?SCOPE?FILTER?StartTLS. Only the files lists/source*.c use this.
+ * Share what the files of lists/sources/ need of each other: which files a source may read, and the URL of an LDAP
+ * directory (RFC 4516), as a source of members has it: ldap://HOST/BASE?ATTRIBUTES?SCOPE?FILTER?StartTLS.
  */
 #include <glib.h>
 #include <ldap.h>
 #include <stdbool.h>
+
+#include "lists/sources/source.h"
+
+/* Check that the site lets sources read the file of this path. If not, fail with `code`; the message names the setting.
+ */
+bool source_may_read(const WorkSite *site, const char *path, int code, GError **error);
 
 typedef LDAPURLDesc LdapUrl;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LdapUrl, ldap_free_urldesc)
