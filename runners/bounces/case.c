@@ -8,12 +8,191 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "lists/keys.h"
+#include "lists/letters/letter.h"
 #include "lists/people/leave.h"
 #include "lists/people/people.h"
 #include "mail/address.h"
+#include "mail/answer.h"
+#include "mail/header.h"
 #include "runners/bounces/letters.h"
 #include "runners/posts/list_runner.h"
 #include "store/lists/list_setting.h"
+
+/* ---- the brake ---- */
+
+/*
+ * Hold back points where too many members fail with the same reply (store/people/bounce.h). When a brake closes,
+ * who was charged for the reply earlier that day gets the points back: a portion in the transaction that closes it, and
+ * the others by entries of our own queue, a portion each, so that nobody waits for the list for long. A portion that is
+ * done twice takes nothing back the second time, since what is taken back weighs nothing.
+ */
+#define PORTION 1000 /* members who are looked at in one transaction */
+
+/* Points to be taken back, all borrowed. domain NULL: from all members. after: the last member who was looked at. */
+typedef struct TakeBack {
+    const char *list_id, *domain, *reply;
+    const char *but; /* the address in hand, which is not charged yet; NULL: there is none */
+    int64_t day;
+    const char *after;
+} TakeBack;
+
+typedef struct Charged {
+    const TakeBack *what;
+    GPtrArray *addresses; /* of char *, owned */
+    GArray *weights;      /* of int64_t */
+    char *last;           /* who was looked at last, as members are in order */
+    int number;
+} Charged;
+
+static bool gather_charged(const BounceDay *day, void *data)
+{
+    Charged *charged = data;
+    const TakeBack *what = charged->what;
+    charged->number++;
+    g_free(charged->last);
+    charged->last = mailbox_folded(day->address);
+    if (what->but && g_ascii_strcasecmp(day->address, what->but) == 0)
+        return true;
+    g_autofree char *reply = bounce_reply_key(day->text, day->address);
+    if (strcmp(reply, what->reply) != 0)
+        return true;
+    g_ptr_array_add(charged->addresses, g_strdup(day->address));
+    g_array_append_val(charged->weights, day->weight);
+    return true;
+}
+
+/* Take back from the next members in order. *last: who was the last of them, g_free(); NULL: there are no more. */
+static bool take_portion(Store *store, const TakeBack *what, char **last, GError **error)
+{
+    g_autoptr(GPtrArray) addresses = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GArray) weights = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    Charged charged = {.what = what, .addresses = addresses, .weights = weights};
+    const BouncePortion portion = {what->list_id, what->domain, what->day, what->after, PORTION};
+    bool done = bounce_day_portion(store, &portion, gather_charged, &charged, error);
+    for (guint at = 0; done && at < addresses->len; at++)
+        done = bounce_take_back(store,
+                                &(BounceTakenBack){what->list_id, addresses->pdata[at], what->day,
+                                                   g_array_index(weights, int64_t, at), true},
+                                error);
+    *last = done && charged.number == PORTION ? g_steal_pointer(&charged.last) : NULL;
+    g_free(charged.last);
+    return done;
+}
+
+static void add_take_back(Case *given, const TakeBack *what)
+{
+    json_t *meta = json_object();
+    meta_set_string(meta, META_LIST, what->list_id);
+    meta_set_string(meta, META_TRACE, entry_trace(given->entry));
+    meta_set_string(meta, KEY_TO, TO_BOUNCES);
+    meta_set_integer(meta, META_ORDINAL, clock_unique() % INT64_C(1000000000000));
+    json_object_set_new(meta, KEY_TAKE_BACK,
+                        json_pack("{ss ss* sI ss}", "reply", what->reply, "domain", what->domain, "day",
+                                  (json_int_t)what->day, "after", what->after));
+    outcome_add(given->outcome, draft_new(given->bounces->queue, meta));
+}
+
+bool case_take_back(Case *given, GError **error)
+{
+    const json_t *meta = json_object_get(entry_meta(given->entry), KEY_TAKE_BACK);
+    TakeBack what = {.list_id = given->list->list_id,
+                     .domain = meta_string(meta, "domain", NULL),
+                     .reply = meta_string(meta, "reply", ""),
+                     .day = json_integer_value(json_object_get(meta, "day")),
+                     .after = meta_string(meta, "after", "")};
+    g_autofree char *last = NULL;
+    if (!take_portion(given->bounces->shared->store, &what, &last, error))
+        return false;
+    list_runner_log(given->entry, "result=%s (points for: %s)", last ? "taken-back-in-part" : "taken-back", what.reply);
+    what.after = last;
+    if (last)
+        add_take_back(given, &what);
+    return true;
+}
+
+/* A question to the brake; its strings are borrowed, but for domain and reply. */
+/* The answer of a brake about a failure. */
+typedef struct HeldBack {
+    bool held; /* too many fail with the same reply: it costs no points */
+    bool more; /* the points of further members are taken back by an entry that was added to the outcome */
+} HeldBack;
+
+typedef struct BrakeAsked {
+    BounceBrakeEvent event;
+    char *domain, *reply;
+} BrakeAsked;
+
+static void brake_asked_clear(BrakeAsked *asked)
+{
+    g_free(asked->domain);
+    g_free(asked->reply);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(BrakeAsked, brake_asked_clear)
+
+static BrakeAsked ask_brake(const Failed *failed, const BounceEvent *noted, bool first)
+{
+    static const char *const mailbox[] = {"user-unknown", "mailbox-disabled", "mailbox-full", NULL};
+    static const char *const host[] = {"host-unknown", "network", "expired", NULL};
+    bool recipient = failed->about == BOUNCE_ABOUT_RECIPIENT;
+    const char *at = strrchr(noted->address->text, '@');
+    BrakeAsked asked = {.domain = g_ascii_strdown(at ? at + 1 : "", -1),
+                        .reply = bounce_reply_key(noted->text, noted->address->text)};
+    asked.event = (BounceBrakeEvent){.list_id = noted->list_id,
+                                     .domain = asked.domain,
+                                     .reply = asked.reply,
+                                     .text = noted->text,
+                                     .first = first,
+                                     .at = noted->at,
+                                     .mailbox = recipient && g_strv_contains(mailbox, failed->reason),
+                                     .host = recipient && g_strv_contains(host, failed->reason)};
+    return asked;
+}
+
+/* Ask the brake of a failure, and count it when its source is verified (store/people/bounce.h). first: as
+ * bounce_note() says. */
+static bool hold_back(Case *given, const Failed *failed, const BounceEvent *noted, bool first, HeldBack *held,
+                      GError **error)
+{
+    g_auto(BrakeAsked) asked = ask_brake(failed, noted, first);
+    Store *store = given->bounces->shared->store;
+    BounceBrake brake = {0};
+    if (*noted->text == '\0' || *asked.reply == '\0')
+        return true;
+    bool verified = bounce_source_verified(noted->source);
+    if (!(verified ? bounce_brake_count(store, &asked.event, &brake, error)
+                   : bounce_brake_look(store, &asked.event, &brake, error)))
+        return false;
+    held->held = brake.held;
+    if (!brake.closed)
+        return true;
+    list_runner_log(given->entry, "domain=%s result=held-back (too many members fail with: %s)", asked.domain,
+                    noted->text);
+    TakeBack what = {
+        noted->list_id, brake.of_list ? NULL : asked.domain, asked.reply, noted->address->text, noted->at / BOUNCE_DAY, ""};
+    g_autofree char *last = NULL;
+    if (!take_portion(store, &what, &last, error))
+        return false;
+    held->more = last != NULL;
+    what.after = last;
+    if (last)
+        add_take_back(given, &what);
+    return true;
+}
+
+/* Add the entry once more that case_brake() has told of (more), when a crash has lost it. */
+static bool hold_back_again(Case *given, const Failed *failed, const BounceEvent *noted, GError **error)
+{
+    g_auto(BrakeAsked) asked = ask_brake(failed, noted, false);
+    BounceBrake brake = {0};
+    if (!bounce_brake_look(given->bounces->shared->store, &asked.event, &brake, error))
+        return false;
+    const TakeBack what = {
+        noted->list_id, brake.of_list ? NULL : asked.domain, asked.reply, NULL, noted->at / BOUNCE_DAY, ""};
+    add_take_back(given, &what);
+    return true;
+}
+
+/* ---- what is done to a member ---- */
 
 #define TEXT_MAX 300   /* bytes of a reason that are kept */
 #define DAY (86400 * CLOCK_SECOND)
@@ -131,8 +310,7 @@ static bool score_member(Case *given, const Failed *failed, MemberCase *fate, GE
     const BounceEvent event = event_of(given, failed, address, text);
     BounceNoted noted;
     HeldBack held = {0};
-    if (!bounce_note(store, &event, &noted, error) ||
-        !case_brake(given, failed, &event, noted.first, &held, error))
+    if (!bounce_note(store, &event, &noted, error) || !hold_back(given, failed, &event, noted.first, &held, error))
         return false;
     fate->held = held.held;
     if (fate->held &&
@@ -255,7 +433,7 @@ bool case_failed(Case *given, const Failed *failed, GError **error)
         g_autofree char *text = text_of(failed);
         g_autoptr(Mailbox) address = mailbox_new(member->address);
         const BounceEvent event = event_of(given, failed, address, text);
-        if (!case_brake_again(given, failed, &event, error))
+        if (!hold_back_again(given, failed, &event, error))
             return false;
     }
     if (!before && !score_member(given, failed, &fate, error))
@@ -384,4 +562,173 @@ bool case_forward(Case *given, const char *why, GError **error)
     }
     list_runner_log(given->entry, "result=forwarded (%s)", why);
     return letters_forward(given, why, how == FORWARDED_LAST, error);
+}
+
+/* ---- posts that reached nobody ---- */
+
+/*
+ * Tell the author, or the owners, of a post that reached nobody. out sends the recipients that it has given up, as
+ * long as nobody of their block has got the post (KEY_BLOCK_OF). They are counted here until they are all, over
+ * entries, attempts, processes and hosts; the transaction of the runner holds the lock of the list, so two entries
+ * are never counted at once. Of a post that reached somebody only what failed before that is counted.
+ */
+#define HEADER_MAX (48 * 1024) /* bytes of the post's header in the letter */
+
+/* Names of effects: "unreached:LIST:TRACE", and below it the blocks, and below these their recipients. */
+typedef struct Unreached {
+    Case *given;
+    const json_t *meta;
+    char *post, *block;
+    int64_t size; /* recipients of the block */
+} Unreached;
+
+/* Set *whole when nobody of the block has got the post. Most blocks that reached nobody are told of by one entry. Of
+ * others the block's own effect counts the recipients: out may tell of one twice, so each has an effect. */
+static bool count_block(const Unreached *lost, bool *whole, GError **error)
+{
+    static const char *const keys[] = {KEY_FAILURES, KEY_LOST};
+    Store *store = lost->given->bounces->shared->store;
+    g_autoptr(GPtrArray) effects = g_ptr_array_new_with_free_func(g_free);
+    int64_t added, count;
+    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+        size_t at;
+        json_t *one;
+        json_array_foreach(json_object_get(lost->meta, keys[i]), at, one) {
+            const char *address = json_is_string(one) ? json_string_value(one) : meta_string(one, "address", "");
+            g_autofree char *key = address_key(address);
+            g_ptr_array_add(effects, g_strconcat(lost->block, ":", key, NULL));
+        }
+    }
+    *whole = effects->len >= lost->size;
+    if (*whole)
+        return true;
+    if (!store_record_effects(store, effects, &added, error) ||
+        !store_add_effect(store, lost->block, added, &count, error))
+        return false;
+    *whole = count >= lost->size;
+    return true;
+}
+
+/* Note the block, and set *whole when that is so of all blocks. */
+static bool count_post(const Unreached *lost, bool *whole, GError **error)
+{
+    Store *store = lost->given->bounces->shared->store;
+    int64_t number = meta_integer(lost->meta, KEY_BLOCK, 0), most = meta_integer(lost->meta, KEY_BLOCK_MOST, 0);
+    int64_t total = meta_integer(lost->meta, KEY_BLOCKS, 0), last = 0, count;
+    *whole = number == 0 && most == 0 && total <= 1;
+    if (*whole)
+        return true;
+    g_autofree char *own = g_strdup_printf("%s#%" G_GINT64_FORMAT, lost->post, number);
+    g_autofree char *all = g_strconcat(lost->post, "#", NULL);
+    bool before;
+    if (!store_find_effect(store, own, &before, &count, error) ||
+        (!before && !store_record_effect(store, own, total <= 0 && (most == 0 || lost->size < most), error)))
+        return false;
+    if (total > 0) {
+        if (!store_add_effect(store, all, before ? 0 : 1, &count, error))
+            return false;
+        *whole = count >= total;
+        return true;
+    }
+    /* Where their number is not known they were filled in order, so the first with fewer recipients than it might have
+     * is the last one. */
+    before = true;
+    for (number = 0; before && !last; number++) {
+        g_autofree char *each = g_strdup_printf("%s#%" G_GINT64_FORMAT, lost->post, number);
+        if (!store_find_effect(store, each, &before, &last, error))
+            return false;
+    }
+    *whole = before;
+    return true;
+}
+
+/* ---- the letter ---- */
+
+/* The author's letter leaves out the addresses that a reply names, and the senders that hold one (VERP): who writes to
+ * a list may not know its members. */
+static bool send_unreached(const Unreached *lost, bool to_author, GError **error)
+{
+    static const char address[] = "[^\\s<>()\\[\\],;:\"']*@[^\\s<>()\\[\\],;:\"']*";
+    const Case *given = lost->given;
+    const ListRunner *shared = given->bounces->shared;
+    const json_t *failures = json_object_get(lost->meta, KEY_FAILURES);
+    const char *sender = meta_string(lost->meta, KEY_SENDER, "");
+    const char *last = meta_string(lost->meta, KEY_LOST_REPLY, NULL);
+    last = last ? last : meta_string(json_array_get(failures, 0), "reply", "");
+    g_autoptr(GRegex) regex = g_regex_new(address, 0, 0, NULL);
+    g_autofree char *bare = to_author ? g_regex_replace_literal(regex, last, -1, 0, "...", 0, NULL) : NULL;
+    g_autoptr(GBytes) header = entry_message(given->entry);
+    g_autoptr(Message) message = message_new(header);
+    g_autofree char *raw = message_value(message, "Subject"), *subject = header_decode(raw ? raw : "(no subject)");
+    g_autofree char *brief = template_brief(subject), *reply = template_brief(!to_author ? last : bare ? bare : "");
+    g_autofree char *owner = list_address(given->list, "owner");
+    const TemplateValue values[] = {{"subject", brief}, {"sender", sender}, {"reasons", reply}, {0}};
+    ListLetter letter = {.template = "post_undelivered",
+                         .values = values,
+                         .to = to_author ? sender : owner,
+                         .in_reply_to = to_author ? meta_string(lost->meta, KEY_MESSAGE_ID, "") : NULL,
+                         .attach = NOTICE_HEADER,
+                         .about = header,
+                         .most = HEADER_MAX,
+                         .date = given->now,
+                         .trace = entry_trace(given->entry)};
+    if (!to_author) {
+        letter.recipients = letter_owners(shared->store, given->list, shared->site.site_owner, error);
+        if (!letter.recipients)
+            return false;
+    }
+    g_autoptr(Work) work = list_runner_work(given->bounces->shared, given->entry);
+    if (!work_letter(work, given->list, &letter, error))
+        return false;
+    list_runner_work_into(work, given->outcome);
+    list_runner_log(given->entry, "to=<%s> result=told (the post reached nobody)", letter.to);
+    return true;
+}
+
+/* Tell once for a post; again in the same words when this entry comes again before its letter was on the disk. Within
+ * the limits of a day the author is told, where a person has written the post and may be answered; else, also when he
+ * has had all letters of today, the owners. */
+static bool tell_unreached(const Unreached *lost, GError **error)
+{
+    Case *given = lost->given;
+    g_autofree char *effect = g_strconcat(lost->post, "!", NULL);
+    bool before;
+    unsigned acts;
+    if (!case_find(given, effect, &before, &acts, error))
+        return false;
+    if (!before) {
+        const char *sender = meta_string(lost->meta, KEY_SENDER, "");
+        g_autoptr(GBytes) header = entry_message(given->entry);
+        g_autoptr(Message) message = message_new(header);
+        bool author = false, owners = false;
+        if (!address_same(sender, given->list->posting_address) && answer_allowed_for_post(sender, message)) {
+            g_autoptr(Work) work = list_runner_work(given->bounces->shared, given->entry);
+            if (!letter_allowed(work, given->list, sender, &author, error))
+                return false;
+            list_runner_work_into(work, given->outcome);
+        }
+        if (!author && !case_owner_room(given, &owners, error))
+            return false;
+        acts = author ? SCORE_WARN : owners ? SCORE_TELL_OWNER : 0;
+        if (!case_record(given, effect, &acts, error))
+            return false;
+    }
+    return acts == 0 || send_unreached(lost, acts & SCORE_WARN, error);
+}
+
+bool case_unreached(Case *given, GError **error)
+{
+    const json_t *meta = entry_meta(given->entry);
+    const char *of = meta_string(meta, KEY_BLOCK_OF, NULL);
+    Unreached lost = {.given = given, .meta = meta, .size = meta_integer(meta, KEY_BLOCK_SIZE, -1)};
+    if (!of || lost.size < 0)
+        return true;
+    lost.post = g_strdup_printf("unreached:%s:%s", given->list->list_id, entry_trace(given->entry));
+    lost.block = g_strdup_printf("%s:%s", lost.post, of);
+    bool whole;
+    bool done = count_block(&lost, &whole, error) &&
+                (!whole || (count_post(&lost, &whole, error) && (!whole || tell_unreached(&lost, error))));
+    g_free(lost.block);
+    g_free(lost.post);
+    return done;
 }

@@ -83,35 +83,11 @@ bool case_complained(Case *given, const Failed *failed, GError **error);
  * log. */
 bool case_forward(Case *given, const char *why, GError **error);
 
-/* Read the mail of the entry, and call the function above that fits it (mail.c). */
-bool case_mail(Case *given, GError **error);
-/* Count the refusals that out met (mail.c). */
-bool case_refusals(Case *given, GError **error);
-
-/* The answer of a brake about a failure (brake.c). */
-typedef struct HeldBack {
-    bool held; /* too many fail with the same reply: it costs no points */
-    bool more; /* the points of further members are taken back by an entry that was added to the outcome */
-} HeldBack;
-/* Ask the brake of a failure, and count it when its source is verified (store/people/bounce.h). first: as
- * bounce_note() says. */
-bool case_brake(Case *given, const Failed *failed, const BounceEvent *noted, bool first, HeldBack *held,
-                GError **error);
-/* Add the entry once more that case_brake() has told of (more), when a crash has lost it. */
-bool case_brake_again(Case *given, const Failed *failed, const BounceEvent *noted, GError **error);
-/* Take back the next portion of the points that the entry names. */
+/* Take back the next portion of the points that the entry names, which a brake holds back. */
 bool case_take_back(Case *given, GError **error);
 
 /* Tell the author or the owners when the entry, with others before it, shows that a post has reached nobody. */
 bool case_unreached(Case *given, GError **error);
-
-/* Warn or remove the members whom the entry names because their time has come (due.c). */
-bool case_due(Case *given, GError **error);
-
-/* Look for members whose time has come, and write entries about them into the runner's own queue. */
-bool due_gather(Bounces *bounces, Spool *spool, GError **error);
-/* Bring back into the present the scores that were written while the clock was ahead. */
-bool due_believe(Bounces *bounces, GError **error);
 
 /* Return the parts that make up the VERP addresses of the case's list. The result borrows *local, such as
  * "test-bounces"; free that with g_free(). */
