@@ -5,18 +5,297 @@
  * the queues. 250 is said when the entry is on the disk; a fault of our own is
  * a 4xx, never a 5xx.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/fs.h"
 #include "base/log.h"
 #include "lists/hosts/this_host.h"
 #include "lists/keys.h"
 #include "net/lmtp_server.h"
 #include "runners/lmtp/brake.h"
-#include "runners/lmtp/commit.h"
 #include "runners/lmtp/entries.h"
 #include "runners/lmtp/fragments.h"
-#include "runners/lmtp/space.h"
 #include "runners/server/listener.h"
+#include "switchboard/intake.h"
+#include "switchboard/spool.h"
+
+/* ---- messages on their way to the disk ---- */
+
+/*
+ * The messages of all sessions are stored in groups, by threads that share the syncs among a group (group commit). When
+ * a thread's group is on the disk, it takes all jobs that are ready by then as its next group, and never waits for
+ * more. Meanwhile the loop receives further messages. The loop hands over the jobs of a turn at the turn's end, so that
+ * they can be one group.
+ *
+ * A job belongs to the Commit from commit_submit() until commit_take() returns it. Only run() is called by the threads;
+ * all other functions are the loop's.
+ */
+typedef struct CommitJob {
+    Intake *entries; /* the client's; error is set for those that failed */
+    size_t count;
+    void *data;
+} CommitJob;
+
+typedef struct Commit Commit;
+
+/* While some groups are on their way to the disk, the next is made ready; the
+ * journal takes them into one commit where it can (doc/performance.md). */
+#define COMMITTERS 4
+
+typedef struct Committer {
+    Commit *commit;
+    Spool *spool; /* the thread's alone */
+    GThread *thread;
+} Committer;
+
+struct Commit {
+    Committer committers[COMMITTERS];
+    size_t limit;
+    size_t pending;   /* jobs that were submitted and not taken back; the loop's alone, as this: */
+    GQueue submitted; /* not yet given to the threads */
+    int fd;           /* readable when there are jobs to take back */
+    GMutex lock;      /* of what follows */
+    GCond more;
+    GQueue ready, done; /* of CommitJob */
+    bool ending;
+};
+
+/* A thread takes what is ready, up to the limit, and stores it as one intake, until the end. */
+static gpointer run(gpointer data)
+{
+    Committer *committer = data;
+    Commit *commit = committer->commit;
+    GQueue group = G_QUEUE_INIT;
+    for (;;) {
+        size_t count = 0, at = 0;
+        CommitJob *job;
+        g_mutex_lock(&commit->lock);
+        while (g_queue_is_empty(&commit->ready) && !commit->ending)
+            g_cond_wait(&commit->more, &commit->lock);
+        while ((job = g_queue_peek_head(&commit->ready)) && (count == 0 || count + job->count <= commit->limit)) {
+            count += job->count;
+            g_queue_push_tail_link(&group, g_queue_pop_head_link(&commit->ready));
+        }
+        if (job)
+            g_cond_signal(&commit->more); /* another may take the rest */
+        g_mutex_unlock(&commit->lock);
+        if (count == 0)
+            return NULL;
+
+        g_autofree Intake *entries = g_new(Intake, count);
+        for (GList *link = group.head; link; link = link->next) {
+            job = link->data;
+            memcpy(entries + at, job->entries, job->count * sizeof *entries);
+            at += job->count;
+        }
+        intake_store(committer->spool, entries, count, false);
+        at = 0;
+        for (GList *link = group.head; link; link = link->next) {
+            job = link->data;
+            memcpy(job->entries, entries + at, job->count * sizeof *entries);
+            at += job->count;
+        }
+
+        g_mutex_lock(&commit->lock);
+        for (GList *link; (link = g_queue_pop_head_link(&group)) != NULL;)
+            g_queue_push_tail_link(&commit->done, link);
+        g_mutex_unlock(&commit->lock);
+        if (write(commit->fd, &(uint64_t){1}, sizeof(uint64_t)) < 0)
+            log_panic("eventfd: %s", g_strerror(errno));
+    }
+}
+
+/* Call it after the last job was taken back. */
+static void commit_free(Commit *commit)
+{
+    if (!commit)
+        return;
+    g_assert(commit->pending == 0);
+    g_mutex_lock(&commit->lock);
+    commit->ending = true;
+    g_cond_broadcast(&commit->more);
+    g_mutex_unlock(&commit->lock);
+    for (int i = 0; i < COMMITTERS; i++) {
+        if (commit->committers[i].thread)
+            g_thread_join(commit->committers[i].thread);
+        spool_free(commit->committers[i].spool);
+    }
+    close(commit->fd);
+    g_mutex_clear(&commit->lock);
+    g_cond_clear(&commit->more);
+    g_free(commit);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Commit, commit_free)
+
+/* Make a Commit. directory is that of the spool, limit the most entries in a group (one job may exceed it). */
+static Commit *commit_new(const char *directory, size_t limit, GError **error)
+{
+    g_autoptr(Commit) commit = g_new0(Commit, 1);
+    commit->limit = limit;
+    commit->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (commit->fd < 0)
+        log_panic("eventfd: %s", g_strerror(errno));
+    g_mutex_init(&commit->lock);
+    g_cond_init(&commit->more);
+    g_queue_init(&commit->submitted);
+    g_queue_init(&commit->ready);
+    g_queue_init(&commit->done);
+    for (int i = 0; i < COMMITTERS; i++) {
+        Committer *committer = &commit->committers[i];
+        committer->commit = commit;
+        committer->spool = spool_open(directory, error);
+        if (!committer->spool)
+            return NULL;
+        committer->thread = g_thread_new("commit", run, committer);
+    }
+    return g_steal_pointer(&commit);
+}
+
+/* Add a job to the ones that commit_start() hands over. */
+static void commit_submit(Commit *commit, CommitJob *job)
+{
+    commit->pending++;
+    g_queue_push_tail(&commit->submitted, job);
+}
+
+/* Hand the submitted jobs to the threads. Call it at the end of each turn of the loop that submitted any. */
+static void commit_start(Commit *commit)
+{
+    GList *link;
+    g_mutex_lock(&commit->lock);
+    while ((link = g_queue_pop_head_link(&commit->submitted)))
+        g_queue_push_tail_link(&commit->ready, link);
+    g_cond_signal(&commit->more);
+    g_mutex_unlock(&commit->lock);
+}
+
+/* Take back one job that is stored or has failed. NULL: there are no more, and the descriptor is no longer readable. */
+static CommitJob *commit_take(Commit *commit)
+{
+    g_mutex_lock(&commit->lock);
+    CommitJob *job = g_queue_pop_head(&commit->done);
+    uint64_t drained;
+    if (!job && read(commit->fd, &drained, sizeof drained) < 0 && errno != EAGAIN)
+        log_panic("eventfd: %s", g_strerror(errno));
+    g_mutex_unlock(&commit->lock);
+    if (job)
+        commit->pending--;
+    return job;
+}
+
+/* ---- room on the disk ---- */
+
+/*
+ * The free space of the spool is watched: is there room for a message? The log and the master are told while mail is
+ * refused because min_free is not left. Arriving mail asks for a look. A timer makes looks as well, so that `listrunner
+ * status` knows before mail comes and after it has stopped coming.
+ */
+typedef struct Space Space;
+
+#define TRUST (CLOCK_SECOND / 100)
+#define LOOK_INTERVAL (10 * CLOCK_SECOND)
+#define LOW_INTERVAL CLOCK_SECOND /* while mail is refused */
+
+struct Space {
+    char *directory;
+    int fd;               /* of the directory */
+    uint64_t least, free; /* bytes */
+    int64_t looked_at;    /* monotonic; 0: never */
+    int64_t low_since;    /* wall clock; 0: it is not low */
+    struct event *timer;
+};
+
+static void tell(Space *space)
+{
+    bool low = space->free <= space->least;
+    if (low == (space->low_since != 0))
+        return;
+    if (!low) {
+        space->low_since = 0;
+        log_info("the spool has room again, and mail is taken");
+        child_notice(CHILD_NOTICE_SPACE, NULL);
+        return;
+    }
+    space->low_since = clock_now();
+    g_autofree char *since = clock_text(space->low_since);
+    g_autofree char *text = g_strdup_printf("mail is refused for now (452) since %s: the file system of %s has %" PRIu64
+                                            " KiB left, and [spool] min_free is %" PRIu64 " KiB",
+                                            since, space->directory, space->free / 1024, space->least / 1024);
+    log_warn("%s", text);
+    child_notice(CHILD_NOTICE_SPACE, text);
+}
+
+/* False: it cannot be found out. */
+static bool look(Space *space)
+{
+    int64_t now = clock_monotonic();
+    if (space->looked_at != 0 && now - space->looked_at <= TRUST)
+        return true;
+    g_autoptr(GError) error = NULL;
+    if (!fs_free_space(space->fd, &space->free, &error)) {
+        log_error("spool: %s", error->message);
+        return false;
+    }
+    space->looked_at = now;
+    tell(space);
+    return true;
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    Space *space = data;
+    look(space);
+    int64_t interval = space->low_since != 0 ? LOW_INTERVAL : LOOK_INTERVAL;
+    event_add(space->timer, &(struct timeval){interval / CLOCK_SECOND, 0});
+}
+
+/* Begin to watch. directory is that of the spool, least the bytes that are to stay free, [spool] min_free. FAIL_LATER:
+ * the directory cannot be opened. */
+static Space *space_new(struct event_base *base, const char *directory, uint64_t least, GError **error)
+{
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        fail_errno(error, FAIL_LATER, "open %s", directory);
+        return NULL;
+    }
+    Space *space = g_new0(Space, 1);
+    *space = (Space){.directory = g_strdup(directory), .fd = fd, .least = least};
+    space->timer = evtimer_new(base, on_timer, space);
+    event_add(space->timer, &(struct timeval){0, 0});
+    return space;
+}
+
+static void space_free(Space *space)
+{
+    event_free(space->timer);
+    close(space->fd);
+    g_free(space->directory);
+    g_free(space);
+}
+
+/* Return true when so many bytes may be written, and least stays free. A look is trusted for 10 ms. */
+static bool space_has(Space *space, uint64_t wanted)
+{
+    return look(space) && space->free >= space->least + wanted;
+}
+
+/* ---- the door ---- */
 
 #define ERRORS_LIMIT 20
 #define ENTRY_MEMORY 2304 /* bytes of an entry that is being stored, besides its texts and the message (measured) */
@@ -84,7 +363,7 @@ static bool is_drained(Lmtp *lmtp)
     int64_t now = clock_monotonic();
     if (lmtp->many && now - lmtp->asked_at > CLOCK_SECOND) {
         g_auto(ThisHost) host = {0};
-        lmtp->draining = this_host_read(space_directory(lmtp->space), &host, NULL) && host.draining;
+        lmtp->draining = this_host_read(lmtp->space->fd, &host, NULL) && host.draining;
         lmtp->asked_at = now;
     }
     return lmtp->draining;
@@ -359,7 +638,7 @@ static void lmtp_close(Connection *connection)
 
 static size_t lmtp_pending(Listener *listener)
 {
-    return commit_pending(((Lmtp *)listener_data(listener))->commit);
+    return ((Lmtp *)listener_data(listener))->commit->pending;
 }
 
 static bool lmtp_start(Listener *listener, GError **error)
@@ -396,8 +675,7 @@ static bool lmtp_start(Listener *listener, GError **error)
     lmtp->brake_delay = (struct timeval){delay / CLOCK_SECOND, delay % CLOCK_SECOND};
     lmtp->brake = brake_new(listener_base(listener), directory,
                             (uint64_t)config_integer(config, "lmtp", "in_flow_limit"), delay);
-    lmtp->committed = event_new(listener_base(listener), commit_fd(lmtp->commit), EV_READ | EV_PERSIST, on_committed,
-                                lmtp);
+    lmtp->committed = event_new(listener_base(listener), lmtp->commit->fd, EV_READ | EV_PERSIST, on_committed, lmtp);
     event_add(lmtp->committed, NULL);
     lmtp->turn_end = event_new(listener_base(listener), -1, 0, on_turn_end, lmtp);
     listener_set_data(listener, lmtp);
