@@ -39,12 +39,6 @@ typedef struct TimerJob {
  * again at once, on the host that holds the claim. Ask between two transactions. */
 bool job_stops(const JobPlace *place);
 
-/* fetch.c: the job that fetches texts of letters from their URIs. */
-bool fetch_templates(const JobPlace *place, int64_t *done, GError **error);
-
-/* sources.c: the job that reads members of lists from sources outside the site. */
-bool refresh_sources(const JobPlace *place, int64_t *done, GError **error);
-
 /* All jobs; the table ends with one without name. */
 extern const TimerJob timer_jobs[];
 
