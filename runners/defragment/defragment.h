@@ -31,7 +31,7 @@ typedef struct Defragment {
     int64_t notices; /* days */
     FragmentCount waiting; /* what waits on this host, counted once a batch */
     bool counted; /* waiting was counted in this batch */
-    bool looked;  /* settle_unknown() has looked in this batch */
+    bool looked;  /* the runner has looked for unknown parts in this batch */
     GPtrArray *given_up; /* of FragmentSet: ended in this batch, whose parts are to be woken */
     GPtrArray *joins;    /* of Join: made in this batch, or not settled yet */
     int64_t forget_at; /* monotonic */
@@ -63,26 +63,6 @@ extern const RunnerSpec defragment_spec;
 
 /* part.c: handle one part: find its set in the index, and let it wait, join the set, or send it on. */
 bool part_handle(Defragment *own, Entry *entry, Outcome *outcome, GError **error);
-/* Write a line about the part into the log. */
-void part_log(const Part *part, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
-/* join.c: join a set that is complete (D4). *done is false when one of its parts turned out to be lost: then the set
- * stays open. False: it failed. */
-bool join_set(Part *part, const FragmentSet *set, bool *done, GError **error);
-
-/* settle.c */
-
-/* After the commit of a batch: note in own->joins which of its joins were committed. */
-void settle_batch(Defragment *own);
-/* Write into the index how the joins of batches that are over ended (D5). Call it in a transaction. */
-bool settle_joins(Defragment *own, GError **error);
-/* At a start: settle the joins that a process before has left open, and wake parts that the index does not know. */
-bool settle_start(Defragment *own, GError **error);
-/* Have parts handled now that wait and that the index does not know, as those of a list that was removed. It looks
- * once a batch, and else does nothing. */
-bool settle_unknown(Defragment *own, GError **error);
-/* After the commit: wake the parts of the sets in own->given_up, in whatever slice they are. A failure is only
- * logged. */
-void settle_given_up(Defragment *own);
-/* Wake all parts of the set that wait: they are handled now. */
+/* defragment.c: wake all parts of the set that wait: they are handled now. */
 bool settle_wake(Defragment *own, const FragmentSet *set, GError **error);

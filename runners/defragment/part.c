@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
@@ -15,7 +16,8 @@
 
 #define DAY (86400 * CLOCK_SECOND)
 
-void part_log(const Part *part, const char *format, ...)
+/* Write a line about the part into the log. */
+static void log_part(const Part *part, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -25,6 +27,128 @@ void part_log(const Part *part, const char *format, ...)
              entry_trace(part->entry), entry_list(part->entry), part->key ? part->key : "-", part->partial.number,
              part->partial.total, part->sender, text);
 }
+
+/* ---- the join (D4): the last part's child is the whole, and it takes the others ---- */
+
+#define DEPTH_MAX 1
+
+/* The parts as they are read. */
+typedef struct Gathered {
+    GPtrArray *octets; /* of GBytes, in order */
+    GArray *others;    /* of EntryName: to be taken */
+    bool smtputf8;
+    int64_t depth, size;
+    unsigned lost;
+} Gathered;
+
+static void add_entry(Gathered *gathered, Entry *entry)
+{
+    GBytes *octets = entry_message(entry);
+    gathered->size += (int64_t)g_bytes_get_size(octets);
+    g_ptr_array_add(gathered->octets, octets);
+    gathered->smtputf8 |= meta_bool(entry_meta(entry), KEY_SMTPUTF8);
+    gathered->depth = MAX(gathered->depth, meta_integer(entry_meta(entry), KEY_DEPTH, 0));
+}
+
+/* Where the whole goes: to `in`, or here again when it is itself a part. Its metadata is that of the last part, as far
+ * as it is true of the whole. */
+static void add_whole(Part *part, const Gathered *gathered)
+{
+    static const char *const of_part[] = {META_ORDINAL, META_SHARD,      META_FAULT,   KEY_DEPTH,
+                                          KEY_LEFT,     KEY_LEFT_REASON, KEY_SMTPUTF8, KEY_BODY_8BIT};
+    guint parts = gathered->octets->len;
+    g_autofree char *date = clock_rfc5322(part->now);
+    g_autofree char *trace = g_strdup_printf("by %s (Listrunner, joined from %u parts) id %s;\r\n\t%s", part->own->host,
+                                             parts, entry_trace(part->entry), date);
+    g_autoptr(GPtrArray) whole = partial_join((GBytes *const *)gathered->octets->pdata, parts, trace);
+    g_autoptr(Message) head = message_new(whole->pdata[0]);
+    json_t *meta = json_deep_copy(entry_meta(part->entry));
+    for (size_t i = 0; i < G_N_ELEMENTS(of_part); i++)
+        json_object_del(meta, of_part[i]);
+    g_autofree char *id = message_id_brief(head);
+    if (!id) {
+        id = g_strdup_printf("%.32s@%s", part->key, part->own->host);
+        g_autofree char *field = g_strdup_printf("<%s>", id);
+        message_prepend(head, "Message-ID", field);
+    }
+    meta_set_string(meta, KEY_MESSAGE_ID, id);
+    if (gathered->smtputf8)
+        meta_set_bool(meta, KEY_SMTPUTF8, true);
+    g_auto(Partial) nested = {0};
+    const char *queue = "in";
+    if (partial_read(head, &nested)) {
+        if (!nested.fault && gathered->depth < DEPTH_MAX) {
+            g_autofree char *key = partial_set_key(part->list->list_id, partial_sender(&nested, part->sender),
+                                                   nested.id);
+            meta_set_string(meta, META_SHARD, key);
+            meta_set_integer(meta, KEY_DEPTH, gathered->depth + 1);
+            queue = DEFRAGMENT_QUEUE;
+        } else {
+            meta_set_string(meta, KEY_LEFT, LEFT_REFUSED);
+            meta_set_string(meta, KEY_LEFT_REASON, "The message was joined from parts, and is again only a part.");
+        }
+    }
+    g_autoptr(GBytes) octets = message_head(head);
+    if (bytes_8bit_of(octets))
+        meta_set_bool(meta, KEY_BODY_8BIT, true);
+    Draft *draft = draft_new(queue, meta);
+    draft_add_message(draft, octets);
+    draft_add_message(draft, whole->pdata[1]);
+    outcome_add(part->outcome, draft);
+    log_part(part, "result=joined parts=%u size=%zu to=%s message-id=<%s>", parts, draft_message_length(draft), queue,
+             meta_string(meta, KEY_MESSAGE_ID, ""));
+}
+
+/* Join a set that is complete (D4). *done is false when one of its parts turned out to be lost: then the set
+ * stays open. False: it failed. */
+static bool join_set(Part *part, const FragmentSet *set, bool *done, GError **error)
+{
+    Defragment *own = part->own;
+    g_autoptr(GPtrArray) octets = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    g_autoptr(GArray) others = g_array_new(FALSE, FALSE, sizeof(EntryName));
+    Gathered gathered = {.octets = octets, .others = others};
+    *done = false;
+    g_autoptr(GPtrArray) rows = fragment_parts(own->store, part->key, error);
+    if (!rows)
+        return false;
+    for (guint i = 0; i < rows->len; i++) {
+        const FragmentPart *row = rows->pdata[i];
+        bool ours = strcmp(row->entry, part->name) == 0;
+        EntryName name = {0};
+        Entry *entry = ours ? part->entry : NULL;
+        if (!ours && (!name_hash_parse(row->entry, name.hash) ||
+                      !runner_find(own->runner, name.hash, set->expires_at, &entry, error)))
+            return false;
+        if (entry)
+            add_entry(&gathered, entry);
+        if (entry && !ours)
+            g_array_append_val(others, name);
+        if (!entry) {
+            gathered.lost++;
+            log_part(part, "result=lost (part %" PRId64 ", entry %s, is not in the queue any more)", row->number,
+                     row->entry);
+            if (!fragment_remove(own->store, part->key, row, error))
+                return false;
+        }
+        runner_progress(own->runner);
+    }
+    if (gathered.lost > 0) /* a set that was thought joined, and lost a part before, is open again */
+        return set->state == FRAGMENT_OPEN ||
+               fragment_end(own->store, part->key, &(FragmentEnd){.state = FRAGMENT_OPEN}, error);
+    const FragmentEnd joined = {.state = FRAGMENT_JOINED, .time = part->now, .joined_by = part->name};
+    if (!fragment_end(own->store, part->key, &joined, error))
+        return false;
+    add_whole(part, &gathered);
+    for (guint i = 0; i < others->len; i++)
+        runner_take(own->runner, part->outcome, g_array_index(others, EntryName, i).hash);
+    Join *made = g_new0(Join, 1);
+    *made = (Join){.key = g_strdup(set->key), .outcome = part->outcome};
+    g_ptr_array_add(own->joins, made);
+    own->counted = false;
+    return *done = true;
+}
+
+/* ---- a part meets its set ---- */
 
 /* It goes on to `in` by itself: left is one of LEFT_*, or NULL for unchanged; reason is a sentence or NULL. */
 static void pass_on(Part *part, const char *left, const char *reason)
@@ -36,7 +160,7 @@ static void pass_on(Part *part, const char *left, const char *reason)
     meta_set_string(meta, KEY_LEFT, left);
     meta_set_string(meta, KEY_LEFT_REASON, reason);
     outcome_add(part->outcome, draft);
-    part_log(part, "result=%s%s%s%s", left ? left : "passed-on", reason ? " (" : "", reason ? reason : "",
+    log_part(part, "result=%s%s%s%s", left ? left : "passed-on", reason ? " (" : "", reason ? reason : "",
              reason ? ")" : "");
 }
 
@@ -49,7 +173,7 @@ static void wait_for_set(Part *part, const FragmentSet *set)
 static void wait_a_minute(Part *part, const char *why)
 {
     int64_t due = part->now + DEFRAGMENT_RETRY;
-    part_log(part, "result=waits (%s)", why);
+    log_part(part, "result=waits (%s)", why);
     runner_wait(part->own->runner, part->outcome, part->deadline > part->now ? MIN(due, part->deadline) : due);
 }
 
@@ -140,7 +264,7 @@ static FragmentSet *open_set(Part *part, GError **error)
     if (!fragment_open(own->store, &fresh, error))
         return NULL;
     own->waiting.sets++;
-    part_log(part, "result=opened expires-in=%" PRId64 "s", (part->deadline - part->now) / CLOCK_SECOND);
+    log_part(part, "result=opened expires-in=%" PRId64 "s", (part->deadline - part->now) / CLOCK_SECOND);
     return fragment_find(own->store, part->key, error);
 }
 
@@ -160,7 +284,7 @@ static bool quarantine(Part *part, const FragmentSet *set, GError **error, const
     if (!fragment_end(part->own->store, part->key,
                       &(FragmentEnd){.state = FRAGMENT_QUARANTINED, .time = part->now, .reason = reason}, error))
         return false;
-    part_log(part, "result=quarantined parts=%" PRId64 " size=%" PRId64, set->parts, set->octets);
+    log_part(part, "result=quarantined parts=%" PRId64 " size=%" PRId64, set->parts, set->octets);
     pass_on(part, LEFT_REFUSED, reason);
     return settle_wake(part->own, set, error);
 }
@@ -215,7 +339,7 @@ static bool add_part(Part *part, const FragmentSet *set, GError **error)
     g_autoptr(FragmentSet) grown = fragment_find(own->store, part->key, error);
     if (!grown)
         return false;
-    part_log(part, "result=stored parts=%" PRId64 " of=%" PRId64 " size=%" PRId64, grown->parts, grown->total, size);
+    log_part(part, "result=stored parts=%" PRId64 " of=%" PRId64 " size=%" PRId64, grown->parts, grown->total, size);
     return check_complete(part, grown, error);
 }
 
@@ -250,10 +374,10 @@ static bool meet_same(Part *part, const FragmentSet *set, const FragmentPart *ro
     if (!is_kept(part, set, row, &kept, error))
         return false;
     if (kept) {
-        part_log(part, "result=repeated");
+        log_part(part, "result=repeated");
         return true;
     }
-    part_log(part, "result=replaces entry=%s (which is not in the queue any more)", row->entry);
+    log_part(part, "result=replaces entry=%s (which is not in the queue any more)", row->entry);
     g_autoptr(FragmentSet) rest = NULL;
     if (!fragment_remove(part->own->store, part->key, row, error) ||
         !(rest = fragment_find(part->own->store, part->key, error)))
@@ -284,7 +408,7 @@ static bool meet_open(Part *part, const FragmentSet *set, GError **error)
             meta_set_string(meta, KEY_HAND_QUEUE, DEFRAGMENT_QUEUE);
             meta_set_integer(meta, KEY_HANDED_AT, part->now);
             outcome_add(part->outcome, draft);
-            part_log(part, "result=handed-over host=%s", set->host);
+            log_part(part, "result=handed-over host=%s", set->host);
         } else {
             wait_a_minute(part, "its set is on another host, and this one has no certificate for that ([host])");
         }
@@ -295,7 +419,7 @@ static bool meet_open(Part *part, const FragmentSet *set, GError **error)
         const FragmentEnd expired = {.state = FRAGMENT_EXPIRED, .time = part->now};
         if (!fragment_end(own->store, part->key, &expired, error))
             return false;
-        part_log(part, "result=set-expired parts=%" PRId64 " of=%" PRId64 " size=%" PRId64, set->parts, set->total,
+        log_part(part, "result=set-expired parts=%" PRId64 " of=%" PRId64 " size=%" PRId64, set->parts, set->total,
                  set->octets);
         leave_expired(part, NULL);
         return true;
@@ -327,7 +451,7 @@ static bool meet_joined(Part *part, const FragmentSet *set, GError **error)
     if (row && strcmp(row->digest, part->digest) == 0) {
         bool spent = set->settled || strcmp(row->entry, part->name) != 0;
         if (spent) {
-            part_log(part, "result=repeated (its message was joined)");
+            log_part(part, "result=repeated (its message was joined)");
             return true;
         }
         if (set->expires_at > part->now)
@@ -357,7 +481,7 @@ static bool meet_set(Part *part, const FragmentSet *set, GError **error)
         pass_on(part, LEFT_RELEASED, NULL);
         return true;
     default:
-        part_log(part, "result=dropped (by an operator)");
+        log_part(part, "result=dropped (by an operator)");
         return true;
     }
 }
