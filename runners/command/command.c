@@ -28,7 +28,6 @@
 #include "mail/fold.h"
 #include "mail/header.h"
 #include "mail/text/reply.h"
-#include "runners/command/archive_get.h"
 #include "runners/command/inform.h"
 #include "runners/command/parse.h"
 #include "runners/command/rights.h"
@@ -274,7 +273,7 @@ static bool inform(Order *order, const MailCommand *command, GError **error)
     if (!(command->word == COMMAND_WHO     ? inform_who(&asked, answers, error)
           : command->word == COMMAND_INFO  ? inform_list(&asked, answers, error)
           : command->word == COMMAND_LISTS ? inform_lists(&asked, answers, error)
-                                           : archive_get(&asked, order->config, command->argument, answers, error)))
+                                           : inform_archive(&asked, order->config, command->argument, answers, error)))
         return false;
     g_string_append_c(answers, '\n');
     return true;
