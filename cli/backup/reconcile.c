@@ -10,7 +10,7 @@
 #include "base/trail/trail.h"
 #include "cli/queues/queue_select.h"
 #include "lists/keys.h"
-#include "lists/posts/trace_line.h"
+#include "lists/posts/trace.h"
 #include "lists/unit.h"
 #include "mail/copy.h"
 #include "store/hosts/restored.h"

@@ -12,7 +12,7 @@
 #include "cli/listing.h"
 #include "cli/queues/queue_files.h"
 #include "lists/hosts/this_host.h"
-#include "lists/posts/post_trace.h"
+#include "lists/posts/trace.h"
 #include "store/posts/scheduled.h"
 #include "switchboard/meta.h"
 
@@ -202,7 +202,7 @@ static void tell_not_asked(Site *site, const Config *config)
     if (!this_host_is_one_of_many(config))
         return;
     Store *store = site_store(site, false, &error);
-    g_autoptr(json_t) names = store ? post_trace_not_asked(store, config, &error) : NULL;
+    g_autoptr(json_t) names = store ? trace_not_asked(store, config, &error) : NULL;
     if (!names)
         fprintf(stderr, "listrunner trace: which other hosts may know more of it cannot be found out: %s\n",
                 error->message);
@@ -216,11 +216,11 @@ static void tell_not_asked(Site *site, const Config *config)
 static int run_trace(Site *site, int argc, char **argv, GError **error)
 {
     const Config *config = site_config(site, error);
-    g_autofree char *name = NULL, *key = config ? post_trace_key(argv[0], &name) : NULL;
+    g_autofree char *name = NULL, *key = config ? trace_key(argv[0], &name) : NULL;
     if (name) { /* only for the name of a list the store is opened */
         Store *store = site_store(site, false, error);
         g_free(key);
-        key = store ? post_trace_find_key(store, argv[0], error) : NULL;
+        key = store ? trace_find_key(store, argv[0], error) : NULL;
     }
     if (!key || !site_become_user(site, error))
         return TOOL_LATER;

@@ -17,7 +17,7 @@
 #include "lists/keys.h"
 #include "lists/posts/held_post.h"
 #include "lists/posts/injection.h"
-#include "lists/posts/post_trace.h"
+#include "lists/posts/trace.h"
 #include "lists/site/figures.h"
 #include "mail/transfer.h"
 #include "runners/rest/resources.h"
@@ -588,7 +588,7 @@ static void get_trace(Call *call)
         rest_unknown(call, error);
         return;
     }
-    g_autofree char *key = post_trace_find_key(call->store, form_text(call, "message_id"), &error);
+    g_autofree char *key = trace_find_key(call->store, form_text(call, "message_id"), &error);
     if (!key) {
         rest_unknown(call, error);
         return;
@@ -598,13 +598,12 @@ static void get_trace(Call *call)
                                .list = list,
                                .address = email && *email ? email : NULL,
                                .most = TRACE_ROWS};
-    if (!post_trace_begin(&trace, form_text(call, "after"))) {
+    if (!trace_begin(&trace, form_text(call, "after"))) {
         form_refuse(call, "after", "it is not what an answer had as next");
         return;
     }
-    g_autoptr(json_t) rows = json_array(),
-                      not_asked = post_trace_not_asked(call->store, call->rest->config, &error);
-    if (!not_asked || !post_trace_read(&trace, rows, &error) || !trail_since(trace.directory, &since, &error)) {
+    g_autoptr(json_t) rows = json_array(), not_asked = trace_not_asked(call->store, call->rest->config, &error);
+    if (!not_asked || !trace_read(&trace, rows, &error) || !trail_since(trace.directory, &since, &error)) {
         rest_fail(call, error);
         return;
     }

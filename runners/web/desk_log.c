@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "base/trail/trail.h"
 #include "lists/change.h"
-#include "lists/posts/post_trace.h"
+#include "lists/posts/trace.h"
 #include "mail/visible.h"
 #include "runners/web/desk.h"
 
@@ -251,10 +251,9 @@ static bool set_found(const Desk *desk, PostTrace *trace, const char *place, jso
     size_t at;
     json_t *one;
     g_autoptr(json_t) rows = json_array();
-    if (!post_trace_begin(trace, place) || !post_trace_read(trace, rows, error) ||
-        !trail_since(trace->directory, &since, error))
+    if (!trace_begin(trace, place) || !trace_read(trace, rows, error) || !trail_since(trace->directory, &since, error))
         return false;
-    g_autoptr(json_t) not_asked = post_trace_not_asked(desk_store(desk), desk->call->web->config, error);
+    g_autoptr(json_t) not_asked = trace_not_asked(desk_store(desk), desk->call->web->config, error);
     if (!not_asked)
         return false;
     json_array_foreach(not_asked, at, one) {
@@ -293,7 +292,7 @@ static void show_trace(Desk *desk, json_t *view)
     if (desk->list && digits > 0 && digits < TRACE_DIGITS && !number[digits]) /* on a page of a list that is enough */
         key = g_strdup_printf("%s#%s", desk->list->list_id, number);
     else if (*typed)
-        key = post_trace_find_key(desk_store(desk), typed, &error);
+        key = trace_find_key(desk_store(desk), typed, &error);
     g_auto(PostTrace) trace = {.directory = config_string(call->web->config, "trail", "directory"),
                                .key = key,
                                .list = desk->list,

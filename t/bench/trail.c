@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/trail/trail.h"
-#include "lists/posts/post_trace.h"
+#include "lists/posts/trace.h"
 #include "switchboard/meta.h"
 
 #define POSTS 1000 /* a day */
@@ -141,7 +141,7 @@ static void look_up(const char *directory, unsigned posts, bool cold)
         double before = processor_time();
         int64_t begun = clock_monotonic();
         do
-            if (!post_trace_read(&trace, rows, &error))
+            if (!trace_read(&trace, rows, &error))
                 g_error("%s", error->message);
         while (trace.next);
         used[i] = (processor_time() - before) * 1000;

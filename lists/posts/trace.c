@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "lists/posts/post_trace.h"
+#include "lists/posts/trace.h"
 
 #include <string.h>
 
@@ -8,16 +8,121 @@
 #include "base/trail/trail.h"
 #include "lists/hosts/this_host.h"
 
+bool trace_is(const char *text)
+{
+    return strlen(text) == TRACE_DIGITS && strspn(text, "0123456789abcdef") == TRACE_DIGITS;
+}
+
+char *trace_line_value(const char *line, const char *name)
+{
+    g_autofree char *before = g_strdup_printf(" %s=", name);
+    const char *at = strstr(line, before);
+    return at ? g_strndup(at + strlen(before), strcspn(at + strlen(before), " ")) : NULL;
+}
+
+/* The part behind the program and the trace. */
+static const char *body_of(const char *line)
+{
+    return strstr(line, ": ") + strlen(": ") + TRACE_DIGITS + 1;
+}
+
+/* Is the line about this list? It is when list= stands right behind the trace, where no peer can have written it. */
+static bool is_of_list(const char *line, const char *list_id)
+{
+    const char *body = body_of(line);
+    if (!g_str_has_prefix(body, "list="))
+        return false;
+    body += strlen("list=");
+    return strcspn(body, " ") == strlen(list_id) && strncmp(body, list_id, strlen(list_id)) == 0;
+}
+
+char **trace_line_recipients(const char *line)
+{
+    /* bounces say it so */
+    g_autofree char *to = trace_line_value(line, strstr(line, " address=<") ? "address" : "to");
+    size_t length = to ? strlen(to) : 0;
+    if (length < 2 || to[0] != '<' || to[length - 1] != '>')
+        return NULL;
+    to[length - 1] = '\0';
+    return g_strsplit(to + 1, ">,<", -1);
+}
+
+bool trace_line_is_about(const char *line, const char *address)
+{
+    g_auto(GStrv) recipients = address ? trace_line_recipients(line) : NULL;
+    if (!recipients)
+        return true;
+    for (char **recipient = recipients; *recipient; recipient++)
+        if (g_ascii_strcasecmp(*recipient, address) == 0)
+            return true;
+    return false;
+}
+
+static char *text_of(const char *line, const char *address)
+{
+    const char *text = body_of(line);
+    if (g_str_has_prefix(text, "list="))
+        text += strcspn(text, " ") + (text[strcspn(text, " ")] == ' ');
+    const char *to = address ? strstr(text, "to=<") : NULL;
+    if (!to || (to > text && to[-1] != ' '))
+        return g_strdup(text);
+    return g_strdup_printf("%.*sto=<%s>%s", (int)(to - text), text, address, to + strcspn(to, " "));
+}
+
+/* Text of a peer may be no UTF-8. NULL becomes null; text is taken. */
+static json_t *text_json(char *text)
+{
+    g_autofree char *owned = text, *valid = text ? g_utf8_make_valid(text, -1) : NULL;
+    return valid ? json_string(valid) : json_null();
+}
+
+json_t *trace_line_json(const char *line, const char *address)
+{
+    const char *program = line + TRACE_LINE_STAMP + 1;
+    return json_pack("{so so so so so}", "time", text_json(g_strndup(line, TRACE_LINE_STAMP)), "program",
+                     text_json(g_strndup(program, strcspn(program, ":"))), "trace",
+                     text_json(g_strndup(strstr(line, ": ") + 2, TRACE_DIGITS)), "list",
+                     text_json(trace_line_value(line, "list")), "text", text_json(text_of(line, address)));
+}
+
+/* The reply, which stands in the brackets behind the status. */
+static char *reply_of(const char *fate)
+{
+    const char *status = strstr(fate, " status="), *open = status ? strstr(status, " (") : NULL;
+    if (!open)
+        return NULL;
+    char *reply = g_strdup(open + 2);
+    if (g_str_has_suffix(reply, ")"))
+        reply[strlen(reply) - 1] = '\0';
+    return reply;
+}
+
+/* Return the object of trace_line_json() for one recipient, with `email` besides. If the line is about an attempt to
+ * deliver, host, status (sent, deferred, bounced), dsn and reply are that attempt's; else they are null. */
+static json_t *row_of_recipient(const char *line, const char *address)
+{
+    static const char *const words[][2] = {{"host", "relay"}, {"dsn", "dsn"}, {"status", "status"}};
+    const char *fate = strstr(line, "> relay="); /* behind the recipients */
+    json_t *row = trace_line_json(line, address);
+    json_object_set_new(row, "email", text_json(g_strdup(address)));
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+        json_object_set_new(row, words[i][0], text_json(fate ? trace_line_value(fate, words[i][1]) : NULL));
+    json_object_set_new(row, "reply", text_json(fate ? reply_of(fate) : NULL));
+    return row;
+}
+
+/* ---- a post ---- */
+
 #define ROOM ((uint64_t)8 << 20) /* bytes of the trail's text that are unpacked for one part */
 
-void post_trace_clear(PostTrace *trace)
+void trace_clear(PostTrace *trace)
 {
     g_clear_pointer(&trace->next, g_free);
 }
 
 /* ---- keys ---- */
 
-char *post_trace_key(const char *what, char **list)
+char *trace_key(const char *what, char **list)
 {
     const char *hash = strrchr(what, '#');
     size_t length = strlen(what);
@@ -30,9 +135,9 @@ char *post_trace_key(const char *what, char **list)
     return g_strdup(hash);
 }
 
-char *post_trace_find_key(Store *store, const char *what, GError **error)
+char *trace_find_key(Store *store, const char *what, GError **error)
 {
-    g_autofree char *name = NULL, *key = post_trace_key(what, &name);
+    g_autofree char *name = NULL, *key = trace_key(what, &name);
     g_autoptr(List) list = name ? list_find(store, name, error) : NULL;
     return list ? g_strconcat(list->list_id, key, NULL) : name ? NULL : g_steal_pointer(&key);
 }
@@ -58,7 +163,7 @@ static bool parse_place(const char *text, PostTracePlace *place)
            g_ascii_string_to_unsigned(words[4], 10, 0, G_MAXUINT32, &place->recipient, NULL);
 }
 
-bool post_trace_begin(PostTrace *trace, const char *place)
+bool trace_begin(PostTrace *trace, const char *place)
 {
     PostTracePlace parsed;
     if (place && !parse_place(place, &parsed))
@@ -90,7 +195,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Walk, walk_clear)
 static bool is_shown(const Walk *walk, const char *line)
 {
     const List *list = walk->trace->list;
-    return !list || (strncmp(line, walk->since, TRACE_LINE_STAMP) >= 0 && trace_line_is_of(line, list->list_id));
+    return !list || (strncmp(line, walk->since, TRACE_LINE_STAMP) >= 0 && is_of_list(line, list->list_id));
 }
 
 static bool take_mail(const TrailLine *line, void *data)
@@ -126,7 +231,7 @@ static bool take_row(const TrailLine *line, void *data)
         if (walk->recipients == trace->most)
             return false;
         walk->recipients++;
-        g_ptr_array_add(walk->rows, trace_line_of_recipient(line->text, recipients[i]));
+        g_ptr_array_add(walk->rows, row_of_recipient(line->text, recipients[i]));
     }
     walk->skip = 0;
     return true;
@@ -169,11 +274,11 @@ static bool read_mails(Walk *walk, const PostTracePlace *place, GError **error)
     return true;
 }
 
-bool post_trace_read(PostTrace *trace, json_t *rows, GError **error)
+bool trace_read(PostTrace *trace, json_t *rows, GError **error)
 {
     PostTracePlace place = {.trace = ""};
     if (trace->next && !parse_place(trace->next, &place))
-        g_assert_not_reached(); /* post_trace_begin() */
+        g_assert_not_reached(); /* trace_begin() */
     g_clear_pointer(&trace->next, g_free);
     g_auto(Walk) walk = {.trace = trace,
                          .mails = g_ptr_array_new_with_free_func(g_free),
@@ -205,7 +310,7 @@ bool post_trace_read(PostTrace *trace, json_t *rows, GError **error)
 
 /* ---- other hosts ---- */
 
-json_t *post_trace_not_asked(Store *store, const Config *config, GError **error)
+json_t *trace_not_asked(Store *store, const Config *config, GError **error)
 {
     const char *own = config_string(config, "site", "hostname");
     if (!this_host_is_one_of_many(config))
