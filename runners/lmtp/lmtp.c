@@ -41,7 +41,7 @@
  * more. Meanwhile the loop receives further messages. The loop hands over the jobs of a turn at the turn's end, so that
  * they can be one group.
  *
- * A job belongs to the Commit from commit_submit() until commit_take() returns it. Only run() is called by the threads;
+ * A job belongs to the Commit until commit_take() returns it. Only run() is called by the threads;
  * all other functions are the loop's.
  */
 typedef struct CommitJob {
@@ -165,24 +165,6 @@ static Commit *commit_new(const char *directory, size_t limit, GError **error)
     return g_steal_pointer(&commit);
 }
 
-/* Add a job to the ones that commit_start() hands over. */
-static void commit_submit(Commit *commit, CommitJob *job)
-{
-    commit->pending++;
-    g_queue_push_tail(&commit->submitted, job);
-}
-
-/* Hand the submitted jobs to the threads. Call it at the end of each turn of the loop that submitted any. */
-static void commit_start(Commit *commit)
-{
-    GList *link;
-    g_mutex_lock(&commit->lock);
-    while ((link = g_queue_pop_head_link(&commit->submitted)))
-        g_queue_push_tail_link(&commit->ready, link);
-    g_cond_signal(&commit->more);
-    g_mutex_unlock(&commit->lock);
-}
-
 /* Take back one job that is stored or has failed. NULL: there are no more, and the descriptor is no longer readable. */
 static CommitJob *commit_take(Commit *commit)
 {
@@ -219,27 +201,7 @@ struct Space {
     struct event *timer;
 };
 
-static void tell(Space *space)
-{
-    bool low = space->free <= space->least;
-    if (low == (space->low_since != 0))
-        return;
-    if (!low) {
-        space->low_since = 0;
-        log_info("the spool has room again, and mail is taken");
-        child_notice(CHILD_NOTICE_SPACE, NULL);
-        return;
-    }
-    space->low_since = clock_now();
-    g_autofree char *since = clock_text(space->low_since);
-    g_autofree char *text = g_strdup_printf("mail is refused for now (452) since %s: the file system of %s has %" PRIu64
-                                            " KiB left, and [spool] min_free is %" PRIu64 " KiB",
-                                            since, space->directory, space->free / 1024, space->least / 1024);
-    log_warn("%s", text);
-    child_notice(CHILD_NOTICE_SPACE, text);
-}
-
-/* False: it cannot be found out. */
+/* Find out how much is free, and tell when there begins or ends to be too little. False: it cannot be found out. */
 static bool look(Space *space)
 {
     int64_t now = clock_monotonic();
@@ -251,7 +213,22 @@ static bool look(Space *space)
         return false;
     }
     space->looked_at = now;
-    tell(space);
+    bool low = space->free <= space->least;
+    if (low == (space->low_since != 0))
+        return true;
+    if (!low) {
+        space->low_since = 0;
+        log_info("the spool has room again, and mail is taken");
+        child_notice(CHILD_NOTICE_SPACE, NULL);
+        return true;
+    }
+    space->low_since = clock_now();
+    g_autofree char *since = clock_text(space->low_since);
+    g_autofree char *text = g_strdup_printf("mail is refused for now (452) since %s: the file system of %s has %" PRIu64
+                                            " KiB left, and [spool] min_free is %" PRIu64 " KiB",
+                                            since, space->directory, space->free / 1024, space->least / 1024);
+    log_warn("%s", text);
+    child_notice(CHILD_NOTICE_SPACE, text);
     return true;
 }
 
@@ -357,23 +334,19 @@ static bool has_space(Lmtp *lmtp, uint64_t wanted)
     return space_has(lmtp->space, lmtp_server_memory(lmtp->server) + wanted);
 }
 
-/* Whether somebody wants this host, one of several, to take no more mail. */
-static bool is_drained(Lmtp *lmtp)
+static const char *on_mail(LmtpSession *session, const char *sender, uint64_t size, void *data)
 {
+    Lmtp *lmtp = data;
     int64_t now = clock_monotonic();
+    (void)session;
+    (void)sender;
+    /* Does somebody want this host, one of several, to take no more mail? */
     if (lmtp->many && now - lmtp->asked_at > CLOCK_SECOND) {
         g_auto(ThisHost) host = {0};
         lmtp->draining = this_host_read(lmtp->space->fd, &host, NULL) && host.draining;
         lmtp->asked_at = now;
     }
-    return lmtp->draining;
-}
-
-static const char *on_mail(LmtpSession *session, const char *sender, uint64_t size, void *data)
-{
-    (void)session;
-    (void)sender;
-    return is_drained(data) ? DRAINED : has_space(data, size) ? NULL : NO_SPACE;
+    return lmtp->draining ? DRAINED : has_space(lmtp, size) ? NULL : NO_SPACE;
 }
 
 static size_t length_of(const char *text)
@@ -504,15 +477,23 @@ static void on_message(LmtpSession *session, LmtpTransaction *transaction, void 
         answer(lmtp, job); /* nobody takes it */
         return;
     }
-    commit_submit(lmtp->commit, &job->commit);
+    lmtp->commit->pending++;
+    g_queue_push_tail(&lmtp->commit->submitted, &job->commit);
     event_active(lmtp->turn_end, 0, 0);
 }
 
+/* Hand to the threads what came in this turn. */
 static void on_turn_end(evutil_socket_t fd, short what, void *data)
 {
     (void)fd;
     (void)what;
-    commit_start(((Lmtp *)data)->commit);
+    Commit *commit = ((Lmtp *)data)->commit;
+    GList *link;
+    g_mutex_lock(&commit->lock);
+    while ((link = g_queue_pop_head_link(&commit->submitted)))
+        g_queue_push_tail_link(&commit->ready, link);
+    g_cond_signal(&commit->more);
+    g_mutex_unlock(&commit->lock);
 }
 
 static void free_recipient(gpointer data)
