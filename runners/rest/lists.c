@@ -17,6 +17,8 @@
 #include "store/lists/list_setting.h"
 #include "store/posts/digest.h"
 
+/* ---- domains ---- */
+
 static json_t *text_or_null(const char *text)
 {
     return text && *text ? json_words(text) : json_null();
@@ -64,7 +66,7 @@ static void get_domain(Call *call)
         answer_json(call, 200, domain_json(call, domain));
 }
 
-/* ---- changing ---- */
+/* ---- changing a domain ---- */
 
 /* Read the domain from the form. The caller frees the owners. */
 static DomainData read_data(Call *call, char ***owners)
@@ -117,7 +119,7 @@ static void delete_domain(Call *call)
     rest_finish(call, work, domain_drop(work, call->args[0], true, &error), &error);
 }
 
-/* ---- owners ---- */
+/* ---- owners of a domain ---- */
 
 static void get_owners(Call *call)
 {
@@ -161,6 +163,8 @@ static void delete_owners(Call *call)
     if (domain)
         rest_finish(call, work, domain_change(work, call->args[0], &none, &error), &error);
 }
+
+/* ---- lists ---- */
 
 static json_t *list_json(const Call *call, Store *store, const List *list, GError **error)
 {
@@ -244,7 +248,7 @@ static void get_list(Call *call)
     answer_found(call, list ? list_json(call, call->store, list, &error) : NULL, &error);
 }
 
-/* ---- making and removing ---- */
+/* ---- making and removing a list ---- */
 
 static void post_list(Call *call)
 {
@@ -300,7 +304,7 @@ static void get_styles(Call *call)
     answer_json(call, 200, json_pack("{ss so so}", "default", STYLE_DEFAULT, "style_names", names, "styles", styles));
 }
 
-/* ---- finding ---- */
+/* ---- finding lists ---- */
 
 static void find_lists(Call *call)
 {
@@ -381,6 +385,8 @@ const RestRoute rest_lists[] = {
     {"DELETE", "lists/{list}", OF_LIST, MAY_LIST, rest_list_fields, delete_list, NULL},
     {0},
 };
+
+/* ---- archivers ---- */
 
 /* Return the archivers that are configured and enabled, in order. */
 static GPtrArray *archivers_known(const Call *call)
@@ -469,6 +475,8 @@ const RestRoute rest_archivers[] = {
     {"PUT", "lists/{list}/archivers", OF_LIST, MAY_LIST, archiver_fields, change_archivers, NULL},
     {0},
 };
+
+/* ---- digests ---- */
 
 static void get_digest(Call *call)
 {

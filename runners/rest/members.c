@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* /members: who is subscribed to what, in which role. The same of one list: /lists/{list}/roster/{role}, and
- * /lists/{list}/{role}/{address}. */
+/* /members: who is subscribed to what, in which role; joining and leaving. The same of one list:
+ * /lists/{list}/roster/{role}, and /lists/{list}/{role}/{address}. */
 #include <string.h>
 
 #include "base/fail.h"

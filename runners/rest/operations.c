@@ -30,6 +30,8 @@
 #include "switchboard/name.h"
 #include "switchboard/operate.h"
 
+/* ---- /queues ---- */
+
 /* Mailman's queues, and ours of that purpose. */
 typedef struct QueueName {
     const char *theirs, *ours;
@@ -130,7 +132,7 @@ static void post_queue(Call *call)
     answer_created(call, "queues/%s/%s", name->theirs, file);
 }
 
-/* ---- one entry ---- */
+/* ---- one entry of a queue ---- */
 
 /* Remove an entry as the operator's command does, when it is ready or set aside. FAIL_MISSING: a runner has it, or it
  * is not there. */
@@ -186,6 +188,8 @@ const RestRoute rest_queues[] = {
 
 #define BULK_MAX 1000 /* decisions in one call */
 
+/* ---- /listrunner and /metrics ---- */
+
 static json_t *host_json(const Call *call, const Host *host)
 {
     g_autofree char *name = segment(host->name);
@@ -236,7 +240,7 @@ static void get_status(Call *call)
     answer_json(call, 200, g_steal_pointer(&status));
 }
 
-/* ---- queues ---- */
+/* ---- our queues ---- */
 
 typedef struct Depth {
     int64_t entries, oldest; /* oldest: due time of the first */
@@ -469,6 +473,8 @@ const RestRoute rest_operations[] = {
     {0},
 };
 
+/* ---- hosts ---- */
+
 static void get_hosts(Call *call)
 {
     g_auto(Page) page = {0};
@@ -573,6 +579,8 @@ const RestRoute rest_hosts[] = {
      "What is lost with the spool of a dead host"},
     {0},
 };
+
+/* ---- what became of a post ---- */
 
 #define TRACE_ROWS 100
 

@@ -11,6 +11,8 @@
 #include "runners/rest/resources.h"
 #include "store/people/ban.h"
 
+/* ---- bans ---- */
+
 /* The bans that the path speaks of. */
 typedef struct BanScope {
     const Call *call;
@@ -144,6 +146,8 @@ const RestRoute rest_bans[] = {
     {0},
 };
 
+/* ---- header matches ---- */
+
 static json_t *match_json(const Call *call, const List *list, const HeaderMatch *match)
 {
     json_t *object = json_pack("{so so sI so}", "header", json_words(match->header), "pattern",
@@ -234,7 +238,7 @@ static void delete_matches(Call *call)
     rest_finish(call, work, work && header_rows_clear(work, list->list_id, NULL, NULL, &error), &error);
 }
 
-/* ---- one ---- */
+/* ---- one header match ---- */
 
 /* The row of the path; NULL: 404 was answered. */
 static HeaderMatch *find_match(Call *call, const List *list)

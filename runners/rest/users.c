@@ -65,7 +65,7 @@ static KnownAddress *find_address(Call *call)
     return address;
 }
 
-/* ---- collections ---- */
+/* ---- collections of users ---- */
 
 /* The place in the users that fit that the answer has reached. */
 typedef struct UserWalk {
@@ -117,7 +117,7 @@ static void get_users(Call *call)
     answer_long(call, &kind, walk, total, &paging);
 }
 
-/* ---- making ---- */
+/* ---- making a user ---- */
 
 /* Read the parameters that were sent. False: 400 was answered. */
 static bool read_change(Call *call, const char *password, PersonChange *change_user)
@@ -156,7 +156,7 @@ static void post_user(Call *call)
     rest_fail(call, error);
 }
 
-/* ---- one ---- */
+/* ---- one user ---- */
 
 static void get_user(Call *call)
 {
@@ -210,7 +210,7 @@ static void login(Call *call)
         answer_refusal(call, 403, "The password is wrong");
 }
 
-/* ---- addresses of one ---- */
+/* ---- addresses of a user ---- */
 
 static int by_email(gconstpointer one, gconstpointer other)
 {
@@ -421,7 +421,7 @@ static void get_memberships(Call *call)
     answer_members(call, &criteria);
 }
 
-/* ---- the user behind it ---- */
+/* ---- the user behind an address ---- */
 
 static void get_user_of_address(Call *call)
 {
@@ -519,7 +519,7 @@ const RestRoute rest_addresses[] = {
     "acknowledge_posts delivery_mode delivery_status hide_address preferred_language receive_list_copy " \
     "receive_own_postings"
 
-/* ---- preferences ---- */
+/* ---- preferences: reading what was sent ---- */
 
 static bool read_flag(Call *call, const char *name, int *value)
 {
@@ -557,7 +557,7 @@ static bool read_preferences(Call *call, Preferences *preferences)
     return true;
 }
 
-/* ---- whose ---- */
+/* ---- their holder ---- */
 
 typedef struct Holder {
     Preferences preferences;
@@ -607,7 +607,7 @@ static bool find_holder(Call *call, Holder *holder)
     return false;
 }
 
-/* ---- the resource ---- */
+/* ---- showing and changing them ---- */
 
 static void get_preferences(Call *call)
 {

@@ -26,6 +26,8 @@
 #include "switchboard/intake.h"
 #include "switchboard/name.h"
 
+/* ---- held posts ---- */
+
 static json_t *subject_json(const char *subject)
 {
     return json_words(subject && *subject ? subject : "(no subject)");
@@ -265,7 +267,7 @@ const RestRoute rest_held[] = {
     {0},
 };
 
-/* ---- tokens: 24 digits that depend on the 16 that follow, so that a mistyped one is found out ---- */
+/* ---- tokens of requests: 24 digits that depend on the 16 that follow, so that a mistyped one is found out ---- */
 
 #define CHECK_DIGITS 24
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* The pages of an archive share these: which archive it is, who reads it, messages by their hashes, and fields of
- * views. */
+/* The pages of an archive share these: which archive it is, who reads it, and fields of views. */
 #include "runners/web/archive.h"
 
 #include <string.h>

@@ -603,7 +603,7 @@ static void get_month_mails(ArchiveReading *reading, int64_t from, int64_t to)
 #define CHART_HEIGHT 48
 #define CHART_STEP 4 /* between two bars */
 
-/* ---- months ---- */
+/* ---- the first page of an archive: months ---- */
 
 /* Set "months": by year, the newest first. */
 static void set_months(const ArchiveReading *reading, json_t *view, const GArray *months)
@@ -657,7 +657,7 @@ static void set_chart(json_t *view, const GArray *months)
         json_pack("{si si so}", "width", (last - first + 1) * CHART_STEP, "height", CHART_HEIGHT, "bars", bars));
 }
 
-/* ---- threads ---- */
+/* ---- its threads ---- */
 
 /* Set "threads", the latest behind `before` (may be NULL), and "older". */
 static bool set_threads(const ArchiveReading *reading, json_t *view, const char *before, GError **error)

@@ -327,6 +327,8 @@ static json_t *language_choices(const WebCall *call, const char *chosen, const c
     return all;
 }
 
+/* ---- one membership ---- */
+
 /* The membership that the path names by its id, and its list; false: the call was answered. Nobody gets to another
  * person's, which look like those that are not there. */
 static bool find_membership(WebCall *call, const SignedIn *person, Member **member, List **list)
@@ -539,7 +541,7 @@ static void post_leave(WebCall *call)
                json_pack("{ss sb}", waits ? "leave_waits" : "left", list->settings->display_name, "told", made.told));
 }
 
-/* ---- all at once ---- */
+/* ---- all memberships at once ---- */
 
 /* The button mail=on, mail=off or mail=away, with the days of a vacation. */
 static void post_all(WebCall *call)

@@ -103,7 +103,7 @@ static ModerateAfter page_after(const WebCall *call)
     return after;
 }
 
-/* ---- by a letter ---- */
+/* ---- deciding by a letter ---- */
 
 /* "?after=12&after_request=4", or nothing for the first page. */
 static char *page_query(ModerateAfter after)
@@ -506,7 +506,7 @@ static void get_file(WebCall *call)
         answer_file(call, held->message, call->args[1]);
 }
 
-/* ---- deciding ---- */
+/* ---- deciding at the desk ---- */
 
 /* Decide about one thing, if it is on a list that the person runs; else it is as if it did not wait. */
 static bool decide_one(const Desk *desk, Work *work, const ModerateOne *one, Counts *counts, GError **error)
