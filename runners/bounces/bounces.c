@@ -433,7 +433,8 @@ static bool act(Case *given, const json_t *due, const char *effect, BounceScore 
     return *acts == 0 || case_record(given, effect, acts, error);
 }
 
-static bool one_member(Case *given, const json_t *due, GError **error)
+/* Warn or remove a member whom the entry names because the time has come. */
+static bool work_due(Case *given, const json_t *due, GError **error)
 {
     Store *store = given->bounces->shared->store;
     g_autoptr(GError) fault = NULL;
@@ -453,17 +454,6 @@ static bool one_member(Case *given, const json_t *due, GError **error)
                         acts & SCORE_REMOVE ? "removed way=bounces" : "warned");
     Letter letter = {.address = address, .warnings = score.warnings, .next_at = score.next_at, .acts = acts};
     return letters_send(given, &letter, error);
-}
-
-/* Warn or remove the members whom the entry names because their time has come. */
-static bool work_due(Case *given, GError **error)
-{
-    size_t at;
-    json_t *due;
-    json_array_foreach(json_object_get(entry_meta(given->entry), KEY_DUE), at, due)
-        if (!one_member(given, due, error))
-            return false;
-    return true;
 }
 
 #define EXPIRE_INTERVAL (3600 * CLOCK_SECOND)
@@ -569,8 +559,15 @@ static void return_to_sender(Entry *entry, const WorkSite *site, Outcome *outcom
 static bool dispatch(Case *given, GError **error)
 {
     const json_t *meta = entry_meta(given->entry);
-    if (json_object_get(meta, KEY_DUE))
-        return work_due(given, error);
+    const json_t *all_due = json_object_get(meta, KEY_DUE);
+    if (all_due) {
+        size_t at;
+        const json_t *due;
+        json_array_foreach(all_due, at, due)
+            if (!work_due(given, due, error))
+                return false;
+        return true;
+    }
     if (json_object_get(meta, KEY_TAKE_BACK))
         return case_take_back(given, error);
     if (!case_unreached(given, error))

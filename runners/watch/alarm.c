@@ -176,22 +176,8 @@ static bool post(const Alarm *alarm, const char *url, const char *key, const Fau
     return done;
 }
 
-/* By each way that is configured, unless that was done. */
-static bool tell(const Alarm *alarm, const char *key, Fault *fault, GError **error)
-{
-    const char *command = config_string(alarm->config, "watch", "command");
-    const char *url = config_string(alarm->config, "watch", "url");
-    g_autoptr(GError) first = NULL;
-    g_autofree char *text = text_of(fault);
-    log_warn("%s: %s", state_word(fault), text);
-    fault->told_by_command = fault->told_by_command || !command || run_command(alarm, command, key, fault, &first);
-    fault->told_by_url = fault->told_by_url || !url || post(alarm, url, key, fault, first ? NULL : &first);
-    if (first)
-        g_propagate_error(error, g_steal_pointer(&first));
-    return fault->told_by_command && fault->told_by_url;
-}
-
-/* Whether the fault stays in the table. *changed: the file is to be written. */
+/* Go on with a fault: note that it is gone, and tell of it when its time has come. Return whether it stays in the
+ * table. *changed: the file is to be written. */
 static bool advance(Alarm *alarm, const char *key, Fault *fault, bool *changed, GError **error)
 {
     int64_t after = config_duration(alarm->config, "watch", "after");
@@ -211,7 +197,15 @@ static bool advance(Alarm *alarm, const char *key, Fault *fault, bool *changed, 
     if (told || (!fault->gone && clock_now() - fault->since < after))
         return true;
     *changed = true;
-    return !tell(alarm, key, fault, error) || !fault->gone;
+    /* It is told by each way that is configured, unless that was done. */
+    g_autoptr(GError) first = NULL;
+    g_autofree char *text = text_of(fault);
+    log_warn("%s: %s", state_word(fault), text);
+    fault->told_by_command = fault->told_by_command || !command || run_command(alarm, command, key, fault, &first);
+    fault->told_by_url = fault->told_by_url || !url || post(alarm, url, key, fault, first ? NULL : &first);
+    if (first)
+        g_propagate_error(error, g_steal_pointer(&first));
+    return !fault->told_by_command || !fault->told_by_url || !fault->gone;
 }
 
 bool alarm_look(Alarm *alarm, const GPtrArray *faults, bool whole, GError **error)
