@@ -15,18 +15,23 @@ UNLISTED = {"configure.ac", "Makefile.am", "README.md", "bootstrap", ".ci/debian
 FOLDERS = ("etc/templates/",)
 
 tap = tree.Tap()
-listed = set(re.findall(r"\S+", tree.text("Makefile.am")))
 fragments = [name for name in tree.files(".inc")]
-for fragment in fragments:
-    text = tree.text(fragment).replace("%D%", os.path.dirname(fragment))
-    listed |= set(re.findall(r"[^\s=]+", text))
+lists = {}  # of each file of automake: its text, with whole paths and whole lines
+for name in ["Makefile.am", *fragments]:
+    lists[name] = tree.text(name).replace("\\\n", " ").replace("%D%", os.path.dirname(name)) \
+        .replace("%C%", re.sub(r"\W", "_", os.path.dirname(name)))
+whole = "\n".join(lists.values())
+listed = set(re.findall(r"[^\s=]+", whole))
+# A program without a list of sources has one, with its own name.
+with_sources = set(re.findall(r"^(\w+)_SOURCES", whole, re.M))
+default_sources = {f"{word}.c" for line in re.findall(r"^(?:\w+_PROGRAMS|fuzz_targets) \+?= (.*)", whole, re.M)
+                   for word in line.split() if re.sub(r"\W", "_", word) not in with_sources}
+listed |= default_sources
 tap.result("every file is in a list", [name for name in tree.files()
                                        if name not in listed and name not in UNLISTED and name not in fragments
                                        and not name.startswith(FOLDERS)])
-scripts = {word for makefile in ["Makefile.am", *fragments]
-           for line in re.sub(r"\\\n", " ", tree.text(makefile)).split("\n")
-           if re.match(r"dist_check_SCRIPTS|once_tests|t_\w+_SOURCES", line)
-           for word in line.replace("%D%", os.path.dirname(makefile)).split()}
+scripts = default_sources | {word for line in whole.split("\n")
+                             if re.match(r"dist_check_SCRIPTS|once_tests|t_\w+_SOURCES", line) for word in line.split()}
 tap.result("every test is run", [name for name in tree.files("-t.c", ".t", folders=["t"])
                                  if name not in scripts])
 tap.end()
