@@ -167,8 +167,8 @@ static bool hold_back(Case *given, const Failed *failed, const BounceEvent *note
         return true;
     list_runner_log(given->entry, "domain=%s result=held-back (too many members fail with: %s)", asked.domain,
                     noted->text);
-    TakeBack what = {
-        noted->list_id, brake.of_list ? NULL : asked.domain, asked.reply, noted->address->text, noted->at / BOUNCE_DAY, ""};
+    TakeBack what = {noted->list_id, brake.of_list ? NULL : asked.domain, asked.reply, noted->address->text,
+                     noted->at / BOUNCE_DAY, ""};
     g_autofree char *last = NULL;
     if (!take_portion(store, &what, &last, error))
         return false;

@@ -17,8 +17,8 @@ PARAMETERS = 5
 COLUMNS = 120
 # How finely the product may be cut (doc/style.md, "Functions and files"). A commit that lowers a number lowers its
 # limit; none raises one.
-FUNCTIONS_PER_1000_LINES = 56.5
-CALLED_ONCE_PERCENT = 29.6
+FUNCTIONS_PER_1000_LINES = 55.4
+CALLED_ONCE_PERCENT = 27.6
 
 # "file" or "file:function" and why.
 EXCEPTIONS = {
