@@ -134,8 +134,9 @@ static BrakeAsked ask_brake(const Failed *failed, const BounceEvent *noted, bool
     static const char *const mailbox[] = {"user-unknown", "mailbox-disabled", "mailbox-full", NULL};
     static const char *const host[] = {"host-unknown", "network", "expired", NULL};
     bool recipient = failed->about == BOUNCE_ABOUT_RECIPIENT;
-    const char *at = strrchr(noted->address->text, '@');
-    BrakeAsked asked = {.domain = g_ascii_strdown(at ? at + 1 : "", -1),
+    /* "example.org anne": the domain as members are counted by it. */
+    const char *folded = noted->address->folded, *end = strchr(folded, ' ');
+    BrakeAsked asked = {.domain = g_strndup(folded, end ? (size_t)(end - folded) : 0),
                         .reply = bounce_reply_key(noted->text, noted->address->text)};
     asked.event = (BounceBrakeEvent){.list_id = noted->list_id,
                                      .domain = asked.domain,

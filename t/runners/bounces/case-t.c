@@ -104,21 +104,34 @@ static void refuse(ListFrame *frame, const char *address)
     list_frame_run(frame, list_frame_entry(frame, draft));
 }
 
-/* Too many fail at one domain: those at other domains keep the points that the same words have cost them. */
+/* Members at a domain fail until more than half of them have: then all of them have their points back. */
+static void fail_at(ListFrame *frame, const char *domain, int members)
+{
+    for (int at = 0; at < members; at++) {
+        g_autofree char *address = g_strdup_printf("m%d@%s", at, domain);
+        g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, mailbox_of(address), NULL, NULL, NULL));
+    }
+    g_autofree char *first = g_strdup_printf("m0@%s", domain);
+    for (int at = 0; at <= members / 2; at++) {
+        g_autofree char *address = g_strdup_printf("m%d@%s", at, domain);
+        refuse(frame, address);
+        g_auto(BounceScore) score = {0};
+        read_score(frame, LIST, first, &score);
+        g_assert_cmpint(score.score, ==, at < members / 2 ? SCORE_POINT : 0);
+    }
+}
+
+/* Too many fail at one domain: those at other domains keep the points that the same words have cost them. A domain
+ * beyond ASCII has as many members, however it is written. */
 static void test_brake_of_one_domain(ListFrame *frame, gconstpointer data)
 {
-    for (int at = 0; at < 68; at++) {
-        g_autofree char *address = g_strdup_printf("m%d@%s", at, at < 8 ? "gone.example" : "well.example");
+    for (int at = 0; at < 160; at++) { /* so many that the list's own brake stays open */
+        g_autofree char *address = g_strdup_printf("m%d@well.example", at);
         g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, mailbox_of(address), NULL, NULL, NULL));
     }
     refuse(frame, names[3]);
-    for (int at = 0; at < 5; at++) {
-        g_autofree char *address = g_strdup_printf("m%d@gone.example", at);
-        refuse(frame, address);
-        g_auto(BounceScore) score = {0};
-        read_score(frame, LIST, "m0@gone.example", &score);
-        g_assert_cmpint(score.score, ==, at < 4 ? SCORE_POINT : 0);
-    }
+    fail_at(frame, "gone.example", 8);
+    fail_at(frame, "B\303\234CHER.example", 14);
     assert_scored(frame, LIST, "d");
 }
 
