@@ -54,7 +54,7 @@ typedef enum CarryHook {
 /* Say who answers for the rows of a kind. A list's file may write what a list's token may (lists/authority.h). */
 typedef enum CarryReach {
     CARRY_UNDECIDED,
-    CARRY_OF_LIST, /* of the list: each file may write them; lists/moving/listrunner.c looks at single fields */
+    CARRY_OF_LIST, /* of the list: each file may write them; lists/moving/leaving.c looks at single fields */
     CARRY_OF_SITE, /* of the site: written where the operator asks for that, and each row is named */
     CARRY_OF_MANY, /* the same, but there are so many that they are counted */
 } CarryReach;

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""Every file of the tree is in a Makefile's list: else a test is never run, or a release lacks it."""
+"""Every file of the tree is in a Makefile's list, and every file of a list is in the tree: else a test is never run, a
+release lacks a file, or none can be made."""
 import os
 import re
 
@@ -34,4 +35,10 @@ scripts = default_sources | {word for line in whole.split("\n")
                              if re.match(r"dist_check_SCRIPTS|once_tests|t_\w+_SOURCES", line) for word in line.split()}
 tap.result("every test is run", [name for name in tree.files("-t.c", ".t", folders=["t"])
                                  if name not in scripts])
+there = set(tree.files())
+kept = re.compile(r"EXTRA_DIST|dist_|nobase_dist_|(?!BUILT|nodist)\w+_SOURCES")
+lines = [line for line in whole.split("\n") if kept.match(line)]
+tap.result("every file of a list is there", [word for line in lines for word in line.split()
+                                             if re.search(r"\w/\w.*\.\w+$", word) and "$" not in word
+                                             and word not in there])
 tap.end()

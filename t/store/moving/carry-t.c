@@ -133,7 +133,7 @@ static void test_documentation(void)
 }
 
 /* A file without --site may write this, as a list's token may. A new kind or field is decided about, and written here;
- * lists/moving/listrunner.c brings single fields down to it. */
+ * lists/moving/leaving.c brings single fields down to it. */
 static const char *const of_list[] = {
     "digest volume next_number sent_at waiting octets first_at",
     "digest_post id message",
