@@ -14,7 +14,9 @@
 #include "store/moving/scratch.h"
 #include "switchboard/meta.h"
 
-/* Court holds the values that both sides share. */
+/* Court holds the values that both sides share. `before` works on a copy of the list's rows, and `after` on a copy of
+ * that copy, in which the change is made. So both sides read the same rows even when the site changes meanwhile, and
+ * nothing that rules, handlers or the change write can reach the site. */
 typedef struct Court {
     const Trial *trial;
     TrialRules rules;
@@ -84,7 +86,8 @@ static char **ways_of(const Post *post)
     return all;
 }
 
-/* Of the copies, with the places at which they differ for each member. */
+/* Of the copies, with the places at which they differ for each member. A hash does for the comparison, which only asks
+ * whether members would have got something else; the copies of both sides need not be in memory together. */
 static char *sum_of(const Post *post)
 {
     const PostSend *send = post_send_find(post, POST_OUT);
@@ -140,6 +143,8 @@ static unsigned count_more(char **parts, char **others, bool attachments)
     return count;
 }
 
+/* Name each difference once, by its cause: a post with another fate has no copies to compare, and a part that is lost
+ * or kept explains that the text differs. */
 static unsigned compare(const TrialOutcome *before, const TrialOutcome *after)
 {
     const unsigned parts = TRIAL_LOSES_ATTACHMENT | TRIAL_LOSES_PART | TRIAL_KEEPS_PART;
