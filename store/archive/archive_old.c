@@ -65,7 +65,8 @@ bool archive_old_commit(ArchiveOld *old, GError **error)
 
 void archive_old_rollback(ArchiveOld *old)
 {
-    store_rollback(old->store);
+    if (store_is_transaction_open(old->store)) /* none is where begin or commit has failed */
+        store_rollback(old->store);
 }
 
 bool archive_old_put(ArchiveOld *old, const char *address, const char *archive, const char *place, GError **error)
