@@ -122,13 +122,11 @@ static void parameters_clear(Parameters *parameters)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Parameters, parameters_clear)
 
 /* Set the parameters: the values, and behind each address its folded form. */
-static bool set_parameters(Store *store, const CarryKind *kind, const Value *values, Parameters *to, GError **error)
+static bool set_parameters(const CarryKind *kind, const Value *values, Parameters *to, GError **error)
 {
     for (int i = 0; kind->fields[i].name; i++) {
         const CarryField *field = &kind->fields[i];
         to->values[to->count++] = values[i];
-        if (field->type == CARRY_ID && !values[i].null && !is_key_allowed(store, values[i].integer, error))
-            return false;
         if (field->type != CARRY_EMAIL)
             continue;
         g_autofree char *email = g_strndup(values[i].data, values[i].length);
@@ -192,8 +190,8 @@ static bool is_there(Store *store, const CarryKind *kind, const Value *values, G
             fail(error, FAIL_EXISTS, "the address is here already, and stays its user's"));
 }
 
-bool carry_write(Store *store, const CarryKind *kind, const char *list_id, const Value *values, bool *known,
-                 GError **error)
+bool carry_write_own(Store *store, const CarryKind *kind, const char *list_id, const Value *values, bool *known,
+                     GError **error)
 {
     int64_t list = 0, added = 0;
     g_auto(Parameters) to = {.count = 0};
@@ -202,14 +200,24 @@ bool carry_write(Store *store, const CarryKind *kind, const char *list_id, const
     if (kind->of_list)
         to.values[to.count++] = INTEGER(list);
     g_auto(Write) write = write_begin(store, WRITE_SITE, error);
-    if (!write.begun || !set_parameters(store, kind, values, &to, error) || !before(store, kind, &to, error) ||
+    if (!write.begun || !set_parameters(kind, values, &to, error) || !before(store, kind, &to, error) ||
         !query_all(store, error, &added, kind->insert, to.values, to.count))
         return false;
     *known = added == 0;
-    if (!*known && kind->hook == CARRY_NOTHING) /* people and posts are in nobody's memory, and they are many */
+    /* Other processes are to read anew. Rows of people and posts are in nobody's memory, and they are many. */
+    if (!*known && kind->hook == CARRY_NOTHING && kind->reach != CARRY_OF_MANY)
         store_changed(store);
     return (*known ? is_there(store, kind, values, error) : after(store, kind, &to, values, error)) &&
            write_end(&write, error);
+}
+
+bool carry_write(Store *store, const CarryKind *kind, const char *list_id, const Value *values, bool *known,
+                 GError **error)
+{
+    for (int i = 0; kind->fields[i].name; i++)
+        if (kind->fields[i].type == CARRY_ID && !values[i].null && !is_key_allowed(store, values[i].integer, error))
+            return false;
+    return carry_write_own(store, kind, list_id, values, known, error);
 }
 
 bool carry_drop_user(Store *store, int64_t user, GError **error)

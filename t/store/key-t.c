@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "store/lists/list.h"
+#include "store/moving/carry.h"
 #include "store/people/member.h"
 #include "store/store_internal.h"
 #include "t/store/fixture.h"
@@ -44,6 +45,45 @@ static int64_t greatest_key(Store *store)
 
 static char *program; /* this one */
 
+/* Make a list with two members by another process, whose clock is ahead. Return the last key. */
+static int64_t make_ahead(const Fixture *fixture, int seconds)
+{
+    char *arguments[] = {program, (char *)"--ahead", fixture->path, NULL};
+    g_autofree char *offset = g_strdup_printf("%d", seconds);
+    g_auto(GStrv) environment = g_environ_setenv(g_get_environ(), "LISTRUNNER_CLOCK_OFFSET", offset, TRUE);
+    int status = -1;
+    g_assert_true(g_spawn_sync(NULL, arguments, environment, 0, NULL, NULL, NULL, NULL, &status, NULL));
+    g_assert_cmpint(status, ==, 0);
+    int64_t last = greatest_key(fixture->store);
+    g_assert_cmpint(last >> 11, >, clock_now() + (seconds - 600) * CLOCK_SECOND);
+    return last;
+}
+
+/* People of another list system come in while the clock is two days behind what made the last keys: a key that is ours
+ * needs no check against the clock, as one of a file does. */
+static void test_import_behind(Fixture *fixture, const void *data)
+{
+    if (!fixture_is_sqlite())
+        return;
+    GError *error = NULL;
+    bool known = true;
+    int64_t last = make_ahead(fixture, 2 * 86400);
+    const CarryUser user = {.display_name = "Dora", .preferences = preferences_unset};
+    const CarryAddress address = {
+        .email = "dora@example.org", .display_name = "", .preferences = preferences_unset, .user = &user};
+    assert_ok(carry_address(fixture->store, &address, &known, &error), error);
+    g_assert_false(known);
+    const CarryMember member = {.list_id = "test.example.com",
+                                .address = "emil@example.org",
+                                .role = ROLE_MEMBER,
+                                .moderation_action = ACTION_UNSET,
+                                .preferences = preferences_unset,
+                                .score = 100};
+    assert_ok(carry_member(fixture->store, &member, &known, &error), error);
+    g_assert_false(known);
+    g_assert_cmpint(greatest_key(fixture->store), >, last);
+}
+
 /* Another process made keys while the clock was an hour ahead: ours come after all of them, and after those of what was
  * removed, too. */
 static void test_clock(Fixture *fixture, const void *data)
@@ -51,13 +91,7 @@ static void test_clock(Fixture *fixture, const void *data)
     if (!fixture_is_sqlite())
         return;
     GError *error = NULL;
-    char *arguments[] = {program, (char *)"--ahead", fixture->path, NULL};
-    g_auto(GStrv) environment = g_environ_setenv(g_get_environ(), "LISTRUNNER_CLOCK_OFFSET", "3600", TRUE);
-    int status = -1;
-    g_assert_true(g_spawn_sync(NULL, arguments, environment, 0, NULL, NULL, NULL, NULL, &status, NULL));
-    g_assert_cmpint(status, ==, 0);
-    int64_t last = greatest_key(fixture->store);
-    g_assert_cmpint(last >> 11, >, clock_now() + 3000 * CLOCK_SECOND);
+    int64_t last = make_ahead(fixture, 3600);
     assert_ok(member_remove(fixture->store, "test.example.com", ROLE_MEMBER, mailbox_of("b@example.org"), &error),
               error);
     assert_ok(store_begin(fixture->store, &error), error);
@@ -90,5 +124,6 @@ SUITE("key")
     program = argv[0];
     TEST("/key/ids", test_ids);
     TEST("/key/clock", test_clock);
+    TEST("/key/import behind", test_import_behind);
     return g_test_run();
 }
