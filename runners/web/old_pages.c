@@ -302,5 +302,6 @@ static bool answer_list(WebCall *call, const char *path)
 
 bool old_pages_answer(WebCall *call, const char *path)
 {
-    return answer_archive(call, path) || answer_hyperkitty(call, path) || answer_list(call, path);
+    /* The last answers all that is below its paths; the others only what has their form. */
+    return answer_hyperkitty(call, path) || answer_list(call, path) || answer_archive(call, path);
 }

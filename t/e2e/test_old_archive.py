@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not shutil.which("mhonarc"), reason="needs mhona
 
 ANNE, OLGA = "anne@example.org", "olga@example.org"
 WEB = "https://pages.example"
-PATHS = "/pipermail, /mailman/private, /sympa/arc, /sympa/arcsearch_id, /wws/arc, /ezmlm-cgi, /lists/archive"
+PATHS = "/pipermail, /mailman/private, /sympa, /sympa/arcsearch_id, /wws/arc, /ezmlm-cgi, /lists/archive"
 
 
 def home(name):
@@ -136,6 +136,7 @@ def test_pages_of_lists_months_and_threads(site, tmp_path):
             f"/hyperkitty/list/cats@{HOST}/thread/{first.hash}/": f"{cats}/{first.hash}/thread",
             f"/hyperkitty/list/cats@{HOST}/message/{second.hash}/attachment/2/x.png": f"{cats}/{second.hash}",
             "/lists/archive/cats": cats, "/lists/archive/cats/2019-01/threads.html": month,
+            "/sympa/info/cats": f"{WEB}/list/cats.{HOST}",  # no archive's, though below a path of old_archives
             "/sympa/arc/cats/2019-01/": month, "/sympa/arc/cats/2019-01/maillist.html": month, "/sympa/arc/cats": cats,
             f"/sympa/arc/cats/{sympa[1]}": f"{cats}/{second.hash}",
             f"/sympa/arcsearch_id/cats/2019-01/{second.id.replace('%', '%25')}": f"{cats}/{second.hash}",
