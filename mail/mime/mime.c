@@ -347,8 +347,11 @@ bool mime_delimiters(const char *body, size_t length, const char *boundary, cons
 {
     g_autoptr(GHashTable) levels = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GString) line = g_string_new(NULL);
+    g_autofree char *bare = g_strchomp(g_strdup(boundary)); /* as is_delimiter() reads a line */
     const MimeReader reader = {.end = body + length, .levels = levels, .line = line};
-    g_hash_table_insert(levels, (void *)boundary, GUINT_TO_POINTER(1));
+    if (!*bare)
+        return false;
+    g_hash_table_insert(levels, bare, GUINT_TO_POINTER(1));
     Delimiter found = find_delimiter(&reader, body);
     while (found.level > 0 && found.closing)
         found = find_delimiter(&reader, found.behind);

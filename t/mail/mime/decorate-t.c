@@ -182,6 +182,11 @@ static void test_mixed(void)
                      "--m\r\nContent-Type: text/plain; charset=\"us-ascii\"\r\nContent-Transfer-Encoding: 7bit\r\n"
                      "Content-Disposition: inline\r\n\r\nfoot\r\n\r\n"
                      "--m--\r\nend");
+    /* A blank at the end of a boundary counts for nobody. */
+    assert_decorated("Content-Type: multipart/mixed; boundary=\"m \"\r\n\r\n--m\r\n\r\nx\r\n--m--\r\n", NULL, "foot",
+                     "Content-Type: multipart/mixed; boundary=\"m \"\r\n\r\n--m\r\n\r\nx\r\n"
+                     "--m \r\nContent-Type: text/plain; charset=\"us-ascii\"\r\nContent-Transfer-Encoding: 7bit\r\n"
+                     "Content-Disposition: inline\r\n\r\nfoot\r\n\r\n--m--\r\n");
 }
 
 static void test_long_lines(void)
