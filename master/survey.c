@@ -212,9 +212,10 @@ static void on_turn(evutil_socket_t fd, short what, void *data)
     /* Everybody is answered at the end, and before it those whose patience is at its end. They are told, too, how many
      * queues no look has been through: all of them, in the first one. */
     int64_t now = clock_monotonic();
+    bool all = !survey->looking; /* who is answered may ask again, which begins the next look */
     for (guint i = survey->wishes->len; i-- > 0;) {
         SurveyWish *wish = survey->wishes->pdata[i];
-        if (survey->looking && wish->until > now)
+        if (!all && wish->until > now)
             continue;
         g_ptr_array_steal_index_fast(survey->wishes, i);
         unsigned pending = survey->name && !g_hash_table_contains(survey->views, survey->name);
