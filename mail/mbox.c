@@ -210,7 +210,7 @@ static bool find_from_line(MboxReader *reader, bool may, size_t length, GError *
     if (!read_part(reader, &reader->kept, error))
         return false;
     const char *name = reader->line, *end = name + reader->kept;
-    while (name<end && * name> ' ' && *name < 127 && *name != ':')
+    while (name < end && *name > ' ' && *name < 127 && *name != ':')
         name++;
     if (name == reader->line || name == end || *name != ':') /* no field: the line is text */
         return true;

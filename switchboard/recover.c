@@ -254,10 +254,10 @@ static bool sync_intake(TakeIn *take, GError **error)
         if (fd >= 0)
             sync_stored(take, &name, file, fd);
         bool later = g_error_matches(fault, FAIL, FAIL_LATER);
-        const char *why = !later                                 ? NULL
-                          : is_lost(take->queue, file)           ? CANNOT_BE_READ
+        const char *why = !later                         ? NULL
+                          : is_lost(take->queue, file)   ? CANNOT_BE_READ
                           : is_closed(take->queue, file) ? MAY_NOT_BE_READ
-                                                                 : NULL;
+                                                         : NULL;
         if (later && !why)
             return fail_with(error, &fault);
         g_autoptr(GError) unmoved = NULL;

@@ -110,13 +110,13 @@ bool case_take_back(Case *given, GError **error)
     return true;
 }
 
-/* A question to the brake; its strings are borrowed, but for domain and reply. */
 /* The answer of a brake about a failure. */
 typedef struct HeldBack {
     bool held; /* too many fail with the same reply: it costs no points */
     bool more; /* the points of further members are taken back by an entry that was added to the outcome */
 } HeldBack;
 
+/* A question to the brake; its strings are borrowed, but for domain and reply. */
 typedef struct BrakeAsked {
     BounceBrakeEvent event;
     char *domain, *reply;
@@ -180,7 +180,7 @@ static bool hold_back(Case *given, const Failed *failed, const BounceEvent *note
     return true;
 }
 
-/* Add the entry once more that case_brake() has told of (more), when a crash has lost it. */
+/* Add the entry once more that hold_back() has told of (more), when a crash has lost it. */
 static bool hold_back_again(Case *given, const Failed *failed, const BounceEvent *noted, GError **error)
 {
     g_auto(BrakeAsked) asked = ask_brake(failed, noted, false);

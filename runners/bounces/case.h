@@ -39,7 +39,7 @@ typedef struct Case {
     Outcome *outcome;
     const List *list;
     int64_t now;
-    char *key;     /* of its effects, g_free(); case_refusals() sets that of out's entry (KEY_OF) in its place */
+    char *key;     /* of its effects, g_free(); work_refusals() sets that of out's entry (KEY_OF) in its place */
     bool has_mail; /* the entry is a mail that may be shown to the owners */
 } Case;
 
