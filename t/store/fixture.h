@@ -8,6 +8,7 @@
  */
 #include <glib.h>
 #include <glib/gstdio.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "store/hosts/host.h"
@@ -88,8 +89,12 @@ static inline void fixture_fill(const char *path)
 static inline void fixture_open(Fixture *fixture, const void *data)
 {
     (void)data;
+    static unsigned number;
     GError *error = NULL;
-    fixture->directory = g_dir_make_tmp("store-XXXXXX", &error);
+    /* A database of a server has the directory's name and outlives its test. GLib takes names from the microsecond, and
+     * would take one of an earlier test again once in some dozen runs. */
+    g_autofree char *template = g_strdup_printf("store-%ld-%u-XXXXXX", (long)getpid(), number++);
+    fixture->directory = g_dir_make_tmp(template, &error);
     g_assert_no_error(error);
     fixture->path = fixture_where(fixture->directory, "t");
     if (g_str_equal(fixture_driver(), "sqlite"))
