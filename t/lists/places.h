@@ -7,7 +7,6 @@
 #include <glib/gstdio.h>
 #include <stdint.h>
 
-#include "base/config.h"
 #include "lists/kept.h"
 #include "switchboard/spool.h"
 
@@ -66,21 +65,6 @@ static inline unsigned files_in(const Place *place, const char *queue)
     while (directory && g_dir_read_name(directory))
         count++;
     return count;
-}
-
-/* Return the configuration of a file with this text; config_free(). */
-static inline Config *place_config(const char *text)
-{
-    GError *error = NULL;
-    g_autofree char *path = NULL;
-    int fd = g_file_open_tmp("config-XXXXXX", &path, &error);
-    g_assert_cmpint(fd, >=, 0);
-    g_close(fd, NULL);
-    g_assert_true(g_file_set_contents(path, text, -1, NULL));
-    Config *config = config_load(path, true, &error);
-    g_assert_no_error(error);
-    g_unlink(path);
-    return config;
 }
 
 /* Put clock_now() ahead of the real time by so many seconds. Only under clock_run_tests(). */

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "lists/hosts/this_host.h"
+#include "t/config_text.h"
 #include "t/lists/places.h"
 
 /* Write what the runner host says. */
@@ -51,7 +52,7 @@ static void test_alone(void)
 {
     Place place;
     place_open(&place);
-    g_autoptr(Config) config = place_config("[site]\nuser = nobody\n");
+    g_autoptr(Config) config = config_from_text("[site]\nuser = nobody\n");
     g_autoptr(LimitShare) share = new_share(&place, config);
     g_assert_cmpuint(limit_share_look(share), ==, 1);
     g_assert_false(limit_share_changes(share));
@@ -64,7 +65,7 @@ static void test_marks(void)
 {
     Place place;
     place_open(&place);
-    g_autoptr(Config) config = place_config("[site]\nuser = nobody\n[runner.host]\nstart = yes\n");
+    g_autoptr(Config) config = config_from_text("[site]\nuser = nobody\n[runner.host]\nstart = yes\n");
     LimitShare *one = new_share(&place, config), *two = new_share(&place, config);
     g_assert_true(limit_share_changes(one));
     g_assert_cmpuint(limit_share_look(one), ==, 0); /* nothing was said yet */
@@ -100,7 +101,7 @@ static void test_taken_down_meanwhile(void)
 {
     Place place;
     place_open(&place);
-    g_autoptr(Config) config = place_config("[site]\nuser = nobody\n[runner.host]\nstart = yes\n");
+    g_autoptr(Config) config = config_from_text("[site]\nuser = nobody\n[runner.host]\nstart = yes\n");
     g_autoptr(LimitShare) share = new_share(&place, config);
     say(&place, 5, INT64_MAX);
     g_assert_cmpuint(limit_share_look(share), ==, 5);
@@ -119,7 +120,7 @@ static void test_expired(void)
 {
     Place place;
     place_open(&place);
-    g_autoptr(Config) config = place_config("[site]\nuser = nobody\n[runner.host]\nstart = yes\n");
+    g_autoptr(Config) config = config_from_text("[site]\nuser = nobody\n[runner.host]\nstart = yes\n");
     g_autoptr(LimitShare) share = new_share(&place, config);
     say(&place, 2, clock_boot() + 3600 * CLOCK_SECOND);
     g_assert_cmpuint(limit_share_look(share), ==, 2);
@@ -135,7 +136,7 @@ static void test_from_before(void)
     Place place;
     GError *error = NULL;
     place_open(&place);
-    g_autoptr(Config) config = place_config("[site]\nuser = nobody\n[runner.host]\nstart = yes\n");
+    g_autoptr(Config) config = config_from_text("[site]\nuser = nobody\n[runner.host]\nstart = yes\n");
     g_autoptr(LimitShare) share = limit_share_new(place.spool, config, false, &error);
     g_assert_no_error(error);
     say(&place, 2, INT64_MAX);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "store/outbox.h"
 #include "store/secret.h"
+#include "t/config_text.h"
 #include "t/lists/fixture.h"
 #include "t/lists/places.h"
 #include "t/suite.h"
@@ -27,7 +28,7 @@ static void lay(Table *table, const char *where, const char *more)
                                             "\n%s", fixture_driver(), sqlite ? "path" : "url", where, more);
     seat_leave(&table->seat);
     g_clear_pointer(&table->config, config_free);
-    table->config = place_config(text);
+    table->config = config_from_text(text);
     table->seat = (Seat){.config = table->config, .spool = table->place.spool, .deadline = STORE_DEADLINE_DOOR};
 }
 
@@ -150,7 +151,7 @@ static void test_other_host(Table *table, const void *data)
 static void test_server_away(Table *table, const void *data)
 {
     (void)data;
-    g_autoptr(Config) config = place_config("[store]\ndriver = postgresql\nurl = postgresql://127.0.0.1:1/none\n");
+    g_autoptr(Config) config = config_from_text("[store]\ndriver = postgresql\nurl = postgresql://127.0.0.1:1/none\n");
     table->seat.config = config;
     assert_refused(table, FAIL_LATER);
     table->seat.config = table->config;

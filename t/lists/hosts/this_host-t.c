@@ -4,6 +4,7 @@
 #include "lists/hosts/this_host.h"
 
 #include "base/clock.h"
+#include "t/config_text.h"
 #include "t/lists/fixture.h"
 #include "t/lists/places.h"
 #include "t/suite.h"
@@ -21,7 +22,7 @@ static void set_up(Pair *pair, const void *data)
 {
     static const char *const names[] = {"a.example.com", "b.example.com"};
     fixture_open(&pair->fixture, data);
-    pair->config = place_config("[site]\nuser = nobody\n[runner.host]\nstart = yes\n");
+    pair->config = config_from_text("[site]\nuser = nobody\n[runner.host]\nstart = yes\n");
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
         place_open(&pair->places[i]);
         pair->hosts[i] = fixture_host(pair->fixture.store, names[i], "active", LEASE);

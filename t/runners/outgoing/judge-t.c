@@ -4,10 +4,10 @@
 #include "runners/outgoing/judge.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "switchboard/meta.h"
+#include "t/config_text.h"
 #include "t/suite.h"
 
 #define START (1000000 * CLOCK_SECOND)
@@ -249,26 +249,12 @@ static void built_in(void)
     }
 }
 
-static Config *load(const char *text)
-{
-    g_autoptr(GError) error = NULL;
-    g_autofree char *path = NULL;
-    int fd = g_file_open_tmp("replies-XXXXXX", &path, &error);
-    g_assert_no_error(error);
-    close(fd);
-    g_assert_true(g_file_set_contents(path, text, -1, NULL));
-    Config *config = config_load(path, true, &error);
-    unlink(path);
-    g_assert_no_error(error);
-    return config;
-}
-
 /* The site's rules come first, in their order. */
 static void configured(void)
 {
-    g_autoptr(Config) config = load("[reply.quota]\nmatch = over quota\nscope = message\n"
-                                    "[reply.shy]\nmatch = ^450 4\\.1\\.\nscope = site\n"
-                                    "[reply.fast]\nmatch = NOT SO FAST\n");
+    g_autoptr(Config) config = config_from_text("[reply.quota]\nmatch = over quota\nscope = message\n"
+                                                "[reply.shy]\nmatch = ^450 4\\.1\\.\nscope = site\n"
+                                                "[reply.fast]\nmatch = NOT SO FAST\n");
     g_autoptr(ReplyTable) table = reply_table_new(config);
     g_assert_cmpint(reply_table_look(table, "452 4.2.2 over quota"), ==, REPLY_MESSAGE);
     g_assert_cmpint(reply_table_look(table, "450 4.1.1 unknown for now"), ==, REPLY_SITE);

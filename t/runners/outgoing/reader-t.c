@@ -4,9 +4,9 @@
 #include "runners/outgoing/reader.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "t/config_text.h"
 #include "t/suite.h"
 
 #define START (1000 * CLOCK_SECOND)
@@ -114,20 +114,6 @@ static void extra(void)
 
 /* --- the transport of a domain --- */
 
-static Config *load(const char *text)
-{
-    g_autoptr(GError) error = NULL;
-    g_autofree char *path = NULL;
-    int fd = g_file_open_tmp("replies-XXXXXX", &path, &error);
-    g_assert_no_error(error);
-    close(fd);
-    g_assert_true(g_file_set_contents(path, text, -1, NULL));
-    Config *config = config_load(path, true, &error);
-    unlink(path);
-    g_assert_no_error(error);
-    return config;
-}
-
 static void table(void)
 {
     static const struct {
@@ -145,9 +131,9 @@ static void table(void)
         made[at].name = names[at];
         g_ptr_array_add(transports, &made[at]);
     }
-    g_autoptr(Config) config = load("[transport.slow]\n[transport.direct]\n[out]\n"
-                                    "transport_table = Example.com:slow .example.com:direct,\n"
-                                    "  .sub.example.com:relay, .org:direct\n");
+    g_autoptr(Config) config = config_from_text("[transport.slow]\n[transport.direct]\n[out]\n"
+                                                "transport_table = Example.com:slow .example.com:direct,\n"
+                                                "  .sub.example.com:relay, .org:direct\n");
     g_autoptr(Routes) routes = routes_new(config, transports);
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
         const Transport *transport = routes_look(routes, cases[at].domain, strlen(cases[at].domain));

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "store/lists/domain.h"
 #include "store/lists/list.h"
+#include "t/config_text.h"
 #include "t/lists/places.h"
 
 #define LIST "test@example.com"
@@ -49,7 +50,7 @@ static void set_up(Table *table, const void *data)
         "[site]\nhostname = lists.example.com\nsite_owner = root@example.com\n[spool]\ndirectory = %s\n"
         "[store]\npath = %s\n",
         table->spool, table->database);
-    table->config = place_config(text);
+    table->config = config_from_text(text);
     table->lists = lists_new(table->config);
     table->output = dup(STDOUT_FILENO);
     table->errors = dup(STDERR_FILENO);

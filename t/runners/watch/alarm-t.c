@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "lists/site/attention.h"
+#include "t/config_text.h"
 #include "t/lists/places.h"
 #include "t/suite.h"
 
@@ -47,7 +48,7 @@ static void configure(Watched *watched, const char *after)
                                             "[watch]\nafter = %s\ncommand = sh %s/tell\n",
                                             after, watched->place.folder);
     config_free(watched->config);
-    watched->config = place_config(text);
+    watched->config = config_from_text(text);
     start(watched);
 }
 

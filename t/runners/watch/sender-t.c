@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "store/hosts/canary.h"
 #include "store/store_internal.h"
+#include "t/config_text.h"
 #include "t/lists/fixture.h"
 #include "t/lists/places.h"
 #include "t/suite.h"
@@ -23,7 +24,7 @@ static void set_up(Site *site, const void *data)
 {
     world_open(&site->world, data);
     place_open(&site->place);
-    site->config = place_config("[site]\nuser = nobody\nhostname = " HOST "\n[watch]\ncanary = example.com\n");
+    site->config = config_from_text("[site]\nuser = nobody\nhostname = " HOST "\n[watch]\ncanary = example.com\n");
     sender_init(&site->sender, site->config, site->world.store, site->place.spool);
 }
 
